@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,7 +11,8 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// At a terminal each tool is asked for: Enter is a write, and what the server says of itself is only shown.
+// At a terminal init asks about each tool, with its description above the question. Enter takes the word of a server that says
+// only reads; it never makes a tool a write.
 func TestInitAsksAtATerminal(t *testing.T) {
 	h := newInitHome(t, clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil)}))
 	path := filepath.Join(h.dir, "pg.yaml")
@@ -20,15 +22,18 @@ func TestInitAsksAtATerminal(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.until(t, "[each] ", 1)
+	p.until(t, "Which? each (ask one by one), read (all that the server says only read), write (all as write), none [each]: ", 1)
+	p.press(t, "x\r")
+	p.until(t, "Type each, read, write, none, or the first letter of one of them.", 1)
+	p.until(t, "[each]: ", 2)
+	p.press(t, "e\r")
+	p.until(t, "crm/search: read, write, destructive, off [read]: ", 1)
 	p.press(t, "\r")
-	p.until(t, "crm/search: read, write, destructive, or off? [write] ", 1)
-	p.press(t, "read\r")
-	p.until(t, "crm/add_note: read, write, destructive, or off? [write] ", 1)
+	p.until(t, "crm/add_note: read, write, destructive, off [off]: ", 1)
+	p.press(t, "w\r")
+	p.until(t, "crm/files.read: read, write, destructive, off [off]: ", 1)
 	p.press(t, "\r")
-	p.until(t, "crm/files.read: read, write, destructive, or off? [write] ", 1)
-	p.press(t, "off\r")
-	screen := p.until(t, "Replace them? [no] ", 1)
+	screen := p.until(t, "Replace them? [no]: ", 1)
 	p.press(t, "\r")
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("init ends with %v:\n%s", err, screen)
@@ -36,12 +41,48 @@ func TestInitAsksAtATerminal(t *testing.T) {
 	if !strings.Contains(screen, "(the server says that it only reads)") || strings.Contains(screen, "\x1b[2J") || strings.Contains(screen, "\u202e") {
 		t.Errorf("the screen shows %q", screen)
 	}
+	above := regexp.MustCompile(`(?m)^  \(the server says that it only reads\) .*\r?\n  crm/search: `)
+	if !above.MatchString(screen) {
+		t.Errorf("the hint is not above the question: %q", screen)
+	}
+	if note := "note   add_note is not offered to the client yet. Add it to catalog.expose in "; !strings.Contains(p.until(t, "note   ", 1), note) {
+		t.Errorf("without %q: %s", note, screen)
+	}
 	want := map[string]any{
 		"search":     map[string]any{"effect": "read"},
 		"add_note":   map[string]any{"effect": "write"},
 		"files.read": map[string]any{"as": "files_read", "effect": "write", "enabled": false},
 	}
 	if diff := cmp.Diff(any(want), at(yamlOf(t, readFile(t, path)), "catalog", "servers", "crm", "tools")); diff != "" {
+		t.Errorf("the tools, -want +got:\n%s", diff)
+	}
+}
+
+// One word decides about all tools of a server. "read" enables only those of which the server says that they read.
+func TestInitTakesOneWordForAll(t *testing.T) {
+	h := newInitHome(t, clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil)}))
+	path := filepath.Join(h.dir, "pg.yaml")
+	cmd := h.command(t, "init", "--import", "cursor", "-o", path)
+	p := newPty(t)
+	p.seat(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p.until(t, "[each]: ", 1)
+	p.press(t, "r\r")
+	p.until(t, "Replace them? [no]: ", 1)
+	p.press(t, "y\r")
+	p.until(t, "then   restart Cursor", 1)
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	tools := at(yamlOf(t, readFile(t, path)), "catalog", "servers", "crm", "tools")
+	want := map[string]any{
+		"search":     map[string]any{"effect": "read"},
+		"add_note":   map[string]any{"effect": "write", "enabled": false},
+		"files.read": map[string]any{"as": "files_read", "effect": "write", "enabled": false},
+	}
+	if diff := cmp.Diff(any(want), tools); diff != "" {
 		t.Errorf("the tools, -want +got:\n%s", diff)
 	}
 }
@@ -56,7 +97,7 @@ func TestInitGivenUpWritesNothing(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.until(t, "[each] ", 1)
+	p.until(t, "[each]: ", 1)
 	p.press(t, "each\r")
 	p.until(t, "crm/search: read", 1)
 	p.press(t, "\x04")

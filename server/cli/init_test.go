@@ -187,6 +187,19 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 	if readFile(t, h.client) != text {
 		t.Error("the client's file was changed")
 	}
+	if strings.Contains(errs+out, "+patterngate") {
+		t.Errorf("a change is shown that is not made: %s", errs)
+	}
+	again := "patterngate init --import cursor -o " + path + " --read my_crm/search\n"
+	if !strings.Contains(errs, "no tool is enabled") || !strings.Contains(errs, again) {
+		t.Errorf("the way out is not said: %s\nwant %s", errs, again)
+	}
+	if replace := "patterngate init --import cursor --replace --config " + path + "   # starts Patterngate in place of these servers in Cursor\n"; !strings.Contains(out, replace) {
+		t.Errorf("out is %s\nwant %s", out, replace)
+	}
+	if want := "# Off. The server says that it only reads. To enable it, write {effect: read}."; !strings.Contains(file, want) {
+		t.Errorf("the file does not say %q:\n%s", want, file)
+	}
 	for _, name := range []string{"bad", "my search"} {
 		if !strings.Contains(errs+out, "its tool "+name+" is left out") {
 			t.Errorf("the tool %s that cannot stand there is not told of: %s%s", name, out, errs)
@@ -371,13 +384,17 @@ func TestInitRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no such client":       {[]string{"--import", "cursr"}, "clients are claude-desktop"},
+		"no such client":       {[]string{"--import", "cursr"}, "(did you mean cursor?). The clients are claude-desktop"},
 		"client without file":  {[]string{"--import", "codex"}, "has no file"},
 		"file without servers": {[]string{"--import", empty}, "no other MCP server than this one"},
 		"file of no sense":     {[]string{"--import", bad}, "bad.json:1:"},
 		"directory":            {[]string{"--import", h.dir}, "a directory"},
-		"unknown tool":         {[]string{"--import", "cursor", "--read", "crm/serch"}, "it has search, add_note, files.read"},
+		"unknown tool":         {[]string{"--import", "cursor", "--read", "crm/serch"}, "(did you mean crm/search?); it has search, add_note, files.read"},
+		"suggested tool":       {[]string{"--import", "cursor", "--read", "crm/add_note,crm/serch"}, "--read crm/add_note,crm/search\n"},
+		"suggested client":     {[]string{"--import", "cursr"}, "try: patterngate init --import cursor\n"},
+		"suggested command":    {[]string{"--import", "cursor", "--read", "crm/serch"}, "try: patterngate init --import cursor -o "},
 		"unknown server":       {[]string{"--import", "cursor", "--allow", "cmr/search"}, "there are crm, gone"},
+		"misspelt server":      {[]string{"--import", "cursor", "--allow", "gon/x"}, "(did you mean gone/x?); there are crm, gone"},
 		"server not in force":  {[]string{"--import", "cursor", "--allow", "gone/x"}, "not enabled"},
 		"read and allow":       {[]string{"--import", "cursor", "--allow", "crm/search", "--read", "crm/search"}, "--allow too"},
 		"flags without import": {[]string{"--read", "crm/search"}, "without --import"},

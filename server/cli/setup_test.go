@@ -278,7 +278,7 @@ func TestSetupRefusals(t *testing.T) {
 	}{
 		"no client":        {[]string{}, "setup: got 0 clients, want one of claude-desktop, claude-code, vscode, cursor, codex, inspector\ntry: patterngate setup claude-code\n"},
 		"two clients":      {[]string{"vscode", "cursor"}, "setup: got 2 clients, want one of claude-desktop, "},
-		"unknown client":   {[]string{"vs\x1bcode"}, `setup: no client "vs\x1bcode"; have claude-desktop, `},
+		"unknown client":   {[]string{"vs\x1bcode"}, `setup: no client "vs\x1bcode" (did you mean vscode?); have claude-desktop, `},
 		"opposites":        {[]string{"vscode", "--write", "--undo"}, "setup: --write and --undo exclude each other\n"},
 		"name":             {[]string{"vscode", "--name", "a.b"}, `setup --name: got "a.b", want 1 to 64 of a-z, A-Z, 0-9, _ and -`},
 		"empty name":       {[]string{"vscode", "--name", ""}, `setup --name: got ""`},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/server/cli/console"
 )
 
@@ -135,6 +136,9 @@ func Find(name string) (Client, bool) {
 	}
 	return Client{}, false
 }
+
+// Meant returns the name of the client that a misspelt name means, or "".
+func Meant(name string) string { return catalog.Near(name, Names()) }
 
 // CommandLine returns the command of an entry as one line for the shell of a system. The value of goos is as in runtime.GOOS.
 func CommandLine(goos string, e Entry) string {

@@ -2,9 +2,12 @@ package importer
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -18,17 +21,19 @@ import (
 type chosenTools struct{ read, allow []string }
 
 // apply marks the tools that the flags name. It returns an error for a name that no server has, since that tool would then
-// not be enabled.
-func (c chosenTools) apply(servers []Server) error {
+// not be enabled. again is the command line without these flags.
+func (c chosenTools) apply(servers []Server, again string) error {
 	for _, list := range []struct {
 		flag   string
 		names  []string
 		effect catalog.Effect
 	}{{"--allow", c.allow, catalog.Write}, {"--read", c.read, catalog.Read}} {
-		for _, name := range list.names {
-			t, err := findImported(servers, name)
+		for i, name := range list.names {
+			t, meant, err := findImported(servers, name)
 			if err != nil {
-				return console.Usage("init "+list.flag, err, "patterngate init "+list.flag+" SERVER/TOOL")
+				names := slices.Clone(list.names)
+				names[i] = cmp.Or(meant, "SERVER/TOOL")
+				return console.Usage("init "+list.flag, err, again+" "+list.flag+" "+console.ShellWord(runtime.GOOS, strings.Join(names, ",")))
 			}
 			if list.flag == "--read" && slices.Contains(c.allow, name) {
 				return console.Usage("init --read", fmt.Errorf("%s is in --allow too, which makes it a write", name), "use one of them")
@@ -40,34 +45,48 @@ func (c chosenTools) apply(servers []Server) error {
 }
 
 // findImported returns the tool that SERVER/TOOL names. The server's name is that of the client's file or of the new file.
-func findImported(servers []Server, name string) (*importedTool, error) {
+// With an error it returns the name that was meant, if there is one.
+func findImported(servers []Server, name string) (t *importedTool, meant string, err error) {
+	owner, tool, _ := strings.Cut(name, "/")
+	var called []string
 	for i := range servers {
 		s := &servers[i]
-		for _, called := range []string{s.From.Name, s.Name} {
-			tool, ok := strings.CutPrefix(name, called+"/")
+		called = append(called, s.From.Name, s.Name)
+		for _, by := range []string{s.From.Name, s.Name} {
+			tool, ok := strings.CutPrefix(name, by+"/")
 			if !ok {
 				continue
 			}
 			if s.problem != "" {
-				return nil, fmt.Errorf("%s: the server is not enabled: %s", name, s.problem)
+				return nil, "", errors.New(serverOff(name, s.problem))
 			}
 			for j := range s.tools {
 				if s.tools[j].Name == tool {
-					return &s.tools[j], nil
+					return &s.tools[j], "", nil
 				}
 			}
-			return nil, fmt.Errorf("%s: %s has no such tool; it has %s", name, s.Name, toolList(s.tools))
+			if near := catalog.Near(tool, toolNames(s.tools)); near != "" {
+				meant = by + "/" + near
+			}
+			return nil, meant, errors.New(noSuchTool(name, s.Name, meant, toolList(s.tools)))
 		}
 	}
-	return nil, fmt.Errorf("%s: no such server; there are %s", name, serverList(servers))
+	if near := catalog.Near(owner, called); near != "" && tool != "" {
+		meant = near + "/" + tool
+	}
+	return nil, meant, errors.New(noSuchServer(name, meant, serverList(servers)))
 }
 
-func toolList(tools []importedTool) string {
+func toolNames(tools []importedTool) []string {
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name
 	}
-	return ijson.Cut(strings.Join(names, ", "), maxStarterWords)
+	return names
+}
+
+func toolList(tools []importedTool) string {
+	return ijson.Cut(strings.Join(toolNames(tools), ", "), maxStarterWords)
 }
 
 func serverList(servers []Server) string {
@@ -89,7 +108,7 @@ type initQuestions struct {
 // returns [exitInterrupted] and decides nothing.
 func (q initQuestions) answer(ctx context.Context, question, usual string, words ...string) (string, error) {
 	for {
-		fmt.Fprintf(q.shown, "%s [%s] ", question, usual)
+		fmt.Fprintf(q.shown, "%s [%s]: ", question, usual)
 		line, err := q.line(ctx)
 		if err != nil {
 			fmt.Fprintln(q.shown)
@@ -104,7 +123,7 @@ func (q initQuestions) answer(ctx context.Context, question, usual string, words
 				return w, nil
 			}
 		}
-		fmt.Fprintf(q.shown, "one of %s\n", strings.Join(words, ", "))
+		fmt.Fprintf(q.shown, "  %s\n", typeOneOf(words))
 	}
 }
 
@@ -133,13 +152,14 @@ func (q initQuestions) line(ctx context.Context) (string, error) {
 // These are the answers of a person.
 const (
 	answerEach = "each"
+	answerRead = "read"
 	answerAll  = "write"
 	answerNone = "none"
 	answerOff  = "off"
 )
 
-// choose asks which tools to enable and what they do. Without an answer a tool is a write. It only shows the server's own
-// description.
+// choose asks which tools to enable and what they do. Enter never makes a tool a write: it takes the server's word that the
+// tool only reads, and otherwise leaves the tool off.
 func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 	for i := range servers {
 		s := &servers[i]
@@ -148,9 +168,13 @@ func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 		}
 		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(console.Bold, printable.Text(s.Name)), console.Plural(int64(len(s.tools)), "tool"))
 		for _, t := range s.tools {
-			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(console.Bold, printable.Text(t.listed())), shownTool(t))
+			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(console.Bold, printable.Text(t.listed())), shownTool(t, 100))
 		}
-		said, err := q.answer(ctx, "ask for each tool, allow all as write, or allow none?", answerEach, answerEach, answerAll, answerNone)
+		question, words := whichAll, []string{answerEach, answerAll, answerNone}
+		if slices.ContainsFunc(s.tools, importedTool.saysReads) {
+			question, words = whichAllOrRead, []string{answerEach, answerRead, answerAll, answerNone}
+		}
+		said, err := q.answer(ctx, question, answerEach, words...)
 		if err != nil {
 			return err
 		}
@@ -163,17 +187,27 @@ func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 	return nil
 }
 
-// tool asks about one tool.
+// tool decides about one tool by the answer for all of its server, or asks.
 func (q initQuestions) tool(ctx context.Context, owner, said string, t *importedTool) error {
 	switch said {
 	case answerNone:
+		return nil
+	case answerRead:
+		if t.saysReads() {
+			t.allow, t.effect = true, catalog.Read
+		}
 		return nil
 	case answerAll:
 		t.allow = true
 		return nil
 	}
-	question := "  " + console.OtherName(owner+"/"+t.Name) + ": read, write, destructive, or off?"
-	word, err := q.answer(ctx, question, string(catalog.Write), string(catalog.Read), string(catalog.Write), string(catalog.Destructive), answerOff)
+	usual := answerOff
+	if t.saysReads() {
+		usual = string(catalog.Read)
+	}
+	fmt.Fprintf(q.shown, "\n  %s\n", shownTool(*t, 200))
+	words := []string{string(catalog.Read), string(catalog.Write), string(catalog.Destructive), answerOff}
+	word, err := q.answer(ctx, "  "+console.OtherName(owner+"/"+t.Name)+": "+strings.Join(words, ", "), usual, words...)
 	if err != nil || word == answerOff {
 		return err
 	}
@@ -181,14 +215,17 @@ func (q initQuestions) tool(ctx context.Context, owner, said string, t *imported
 	return nil
 }
 
-// shownTool returns a server's description of a tool on one line, with control characters made visible.
-func shownTool(t importedTool) string {
+// saysReads reports whether the server says that the tool only reads.
+func (t importedTool) saysReads() bool { return t.reads != nil && *t.reads }
+
+// shownTool returns a server's hint and description of a tool on one line, with control characters made visible.
+func shownTool(t importedTool, most int) string {
 	hint := ""
-	if t.reads != nil {
-		hint = "(the server says that it writes) "
-		if *t.reads {
-			hint = "(the server says that it only reads) "
-		}
+	switch {
+	case t.saysReads():
+		hint = "(" + saysReads + ") "
+	case t.reads != nil:
+		hint = "(" + saysWrites + ") "
 	}
-	return hint + console.OtherText(t.Description, 200)
+	return hint + console.OtherText(t.Description, most)
 }

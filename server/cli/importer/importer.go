@@ -90,6 +90,34 @@ func (f initFlags) check() error {
 	return nil
 }
 
+// again returns the command line with the client and the new file.
+func (f initFlags) again() string {
+	line := "patterngate init --import " + console.ShellWord(runtime.GOOS, f.from)
+	if f.out != "" {
+		line += " -o " + console.ShellWord(runtime.GOOS, f.out)
+	}
+	return line
+}
+
+// enables returns a command line that enables a tool, or "" if no server has a tool or if a person said which to enable.
+func (f initFlags) enables(a *Commands, servers []Server) string {
+	example := ""
+	for _, s := range servers {
+		for _, t := range s.tools {
+			if s.problem == "" && (example == "" || t.saysReads()) {
+				example = s.Name + "/" + t.Name
+			}
+			if t.saysReads() {
+				break
+			}
+		}
+	}
+	if example == "" || !f.silent(a) {
+		return ""
+	}
+	return f.again() + " --read " + console.ShellWord(runtime.GOOS, example)
+}
+
 // silent reports whether init asks no questions about tools.
 func (f initFlags) silent(a *Commands) bool {
 	return f.yes || a.JSON || len(f.chosen.read)+len(f.chosen.allow) > 0 || !a.AtTerminal()
@@ -100,23 +128,29 @@ func (a *Commands) init(ctx context.Context, f initFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	var from ClientFile
+	if f.from != "" {
+		var err error
+		if from, err = a.importFile("init --import", f.from); err != nil {
+			return err
+		}
+	}
 	if f.undo {
-		return a.initUndo(f)
+		return a.initUndo(from)
 	}
 	path, there, err := a.initPath(f.out)
 	switch {
 	case err != nil:
 		return err
 	case there && f.replace && len(f.chosen.read)+len(f.chosen.allow) == 0:
-		return a.initReplaceOnly(f, path)
+		return a.initReplaceOnly(f, from, path)
 	case there && f.from != "":
-		return console.Usage("init", fmt.Errorf("%s already exists, and init never overwrites a file", path),
-			"patterngate init --import "+f.from+" --replace   # only takes the servers that this file has out of the client's file")
+		return console.Usage("init", errors.New(alreadyExists(path)), f.again()+" --replace   # "+onlyReplaces)
 	case there:
-		return console.Usage("init", fmt.Errorf("%s already exists, and init never overwrites a file", path), "patterngate init -o ANOTHER.yaml, or move that file away")
+		return console.Usage("init", errors.New(alreadyExists(path)), "patterngate init -o ANOTHER.yaml, or move that file away")
 	}
 	if f.from != "" {
-		return a.initImport(ctx, f, path)
+		return a.initImport(ctx, f, from, path)
 	}
 	file := initFile{path: path}
 	if err := file.write([]byte(starterText)); err != nil {
@@ -154,17 +188,13 @@ func (a *Commands) initPath(out string) (path string, there bool, err error) {
 }
 
 // initImport writes the file from a client's servers.
-func (a *Commands) initImport(ctx context.Context, f initFlags, path string) error {
-	from, err := a.importFile("init --import", f.from)
-	if err != nil {
-		return err
-	}
+func (a *Commands) initImport(ctx context.Context, f initFlags, from ClientFile, path string) error {
 	servers, err := a.imported(ctx, from, path)
 	if err != nil {
 		return err
 	}
 	keys := initQuestions{bufio.NewReader(a.In), a.Err, a.Paint}
-	if err := f.chosen.apply(servers); err != nil {
+	if err := f.chosen.apply(servers, f.again()); err != nil {
 		return err
 	}
 	if !f.silent(a) {
@@ -178,6 +208,9 @@ func (a *Commands) initImport(ctx context.Context, f initFlags, path string) err
 	report, err := a.writeImported(from, &file, servers)
 	if err != nil {
 		return err
+	}
+	if !report.enabled() && slices.ContainsFunc(servers, func(s Server) bool { return len(s.tools) > 0 }) {
+		report.Warnings = append(report.Warnings, noneEnabled(report.File, f.enables(a, servers)))
 	}
 	if err := a.initReplace(ctx, f, keys, from, servers, &report); err != nil {
 		return errors.Join(a.tellInit(report), err)

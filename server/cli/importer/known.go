@@ -1,9 +1,10 @@
 package importer
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"patterngate/server/assembly"
@@ -15,12 +16,7 @@ import (
 
 // initReplaceOnly takes the servers that an existing configuration has out of the client's file. It starts no server and does not
 // change the configuration. An entry that starts Patterngate stays as it is; without one it is added.
-func (a *Commands) initReplaceOnly(f initFlags, path string) error {
-	const what = "init --import --replace"
-	from, err := a.importFile(what, f.from)
-	if err != nil {
-		return err
-	}
+func (a *Commands) initReplaceOnly(f initFlags, from ClientFile, path string) error {
 	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: a.Environ}, assembly.LoadOptions{})
 	if err != nil {
 		return a.ConfigFault(err)
@@ -30,7 +26,7 @@ func (a *Commands) initReplaceOnly(f initFlags, path string) error {
 	if err != nil {
 		return a.Fault(err)
 	}
-	report := initReport{File: path, Client: from.File.Path, kept: true}
+	report := initReport{File: path, Client: from.File.Path, title: from.Client.Title, kept: true}
 	var gone []string
 	for _, s := range found {
 		if slices.ContainsFunc(loaded.Catalog.Servers, func(ours tools.Server) bool { return ours.Enabled && SameServer(s, ours) }) {
@@ -40,7 +36,8 @@ func (a *Commands) initReplaceOnly(f initFlags, path string) error {
 		}
 	}
 	if len(gone) == 0 {
-		return console.Usage(what, fmt.Errorf("%s has no server that %s has too", from.File.Path, path), "patterngate doctor "+from.Client.Name)
+		return console.Usage("init --import --replace", errors.New(noneInBoth(from.File.Path, path)),
+			"patterngate init --import "+console.ShellWord(runtime.GOOS, f.from)+" -o ANOTHER.yaml   # "+copyEntries)
 	}
 	c, err := a.planGone(from, gone, self, &report)
 	if err != nil {
@@ -77,11 +74,6 @@ func (a *Commands) planGone(from ClientFile, gone []string, self string, report 
 	}
 	report.Diff = removedDiff(from.File.Path, gone)
 	return clientfile.Change{Result: clientfile.Updated, After: after}, nil
-}
-
-// stillDirect returns the warning about a server that the configuration does not have.
-func stillDirect(server, config string) string {
-	return fmt.Sprintf("the client still starts the server %q directly: it is not in %s", console.OtherName(server), config)
 }
 
 // SameServer reports whether a client's server is one of the catalog: by its command, its URL, or its name.

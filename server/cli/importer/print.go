@@ -24,8 +24,10 @@ type initReport struct {
 	Warnings []string        `json:"warnings,omitempty"`
 	Next     []string        `json:"next,omitempty"`
 
-	faulty bool // the file does not load
-	kept   bool // the file was there before
+	title  string   // of the client
+	hidden []string // enabled tools that the client cannot call
+	faulty bool     // the file does not load
+	kept   bool     // the file was there before
 }
 
 // enabled reports whether any tool is enabled.
@@ -116,6 +118,12 @@ func (a *Commands) tellInit(r initReport) error {
 	if r.Replaced {
 		console.Labelled(&b, "client", r.Client+" now starts Patterngate")
 		console.Labelled(&b, "backup", r.Backup)
+	}
+	if r.Replaced && r.title != "" {
+		console.Labelled(&b, "then", restart(r.title))
+	}
+	if len(r.hidden) > 0 {
+		console.Labelled(&b, "note", notOffered(r.hidden, r.File))
 	}
 	console.Labelled(&b, "next", r.Next...)
 	return faulty(a.Print(b.String()), r)

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -69,8 +70,8 @@ func (a *Commands) importFile(what, word string) (ClientFile, error) {
 	case file.Info == nil && known:
 		return ClientFile{}, console.Usage(what, fmt.Errorf("%s has no file %s", client.Title, path), "patterngate init --import FILE")
 	case file.Info == nil:
-		return ClientFile{}, console.Usage(what, fmt.Errorf("no client and no file %q; clients are %s", word, strings.Join(clientfile.Names(), ", ")),
-			"patterngate init --import claude-desktop")
+		meant := clientfile.Meant(word)
+		return ClientFile{}, console.Usage(what, errors.New(noClient(word, meant, clientfile.Names())), "patterngate init --import "+cmp.Or(meant, "claude-desktop"))
 	case !known:
 		client = clientOf(host, file)
 	}

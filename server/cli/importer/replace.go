@@ -33,7 +33,8 @@ func (a *Commands) writeImported(from ClientFile, file *initFile, servers []Serv
 	if err != nil {
 		return initReport{}, console.Fault("init: the lock", errors.Join(err, file.takeBack()))
 	}
-	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.File.Path}
+	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.File.Path, title: from.Client.Title}
+	_, report.hidden = inForce(servers)
 	if kept {
 		report.Lock = lock.path
 	}
@@ -56,7 +57,7 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 		return nil
 	}
 	if report.faulty { // the client's server would not start
-		report.Warnings = append(report.Warnings, "the new file has faults, so "+from.File.Path+" stays unchanged")
+		report.Warnings = append(report.Warnings, faultsKeep(from.File.Path))
 		return nil
 	}
 	var gone []string
@@ -66,17 +67,18 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 		}
 	}
 	if len(gone) == 0 {
-		report.Warnings = append(report.Warnings, "no server started, so "+from.File.Path+" stays unchanged")
+		report.Warnings = append(report.Warnings, noneStarted(from.File.Path))
 		return nil
 	}
 	c, err := a.planImport(from, gone, report)
 	if err != nil {
 		return err
 	}
-	a.showDiff(report.Diff)
+	if f.replace || a.asks(f) {
+		a.showDiff(report.Diff)
+	}
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
-		report.Next = append(report.Next, a.initCommandLine("setup "+cmp.Or(from.Client.Name, "CLIENT")+" --write", report.File)+
-			"   # and remove the servers above from "+from.File.Path)
+		report.Next = append(report.Next, a.initCommandLine("init --import "+console.ShellWord(runtime.GOOS, f.from)+" --replace", report.File)+"   # "+replacesThem(from.title()))
 		return err
 	}
 	return a.replaceFile(from, c, report)
@@ -102,22 +104,22 @@ func (a *Commands) replaceFile(from ClientFile, c clientfile.Change, report *ini
 		return err
 	}
 	report.Replaced, report.Backup = true, c.Backup
-	if !report.kept && !report.enabled() {
-		report.Warnings = append(report.Warnings, "no tool is enabled, so the client sees no tool of these servers. Enable tools in "+report.File)
-	}
-	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.Client.Name, console.ShellWord(runtime.GOOS, from.File.Path))+" --undo   # restores the client's file")
+	report.Next = append(report.Next, "patterngate init --import "+cmp.Or(from.Client.Name, console.ShellWord(runtime.GOOS, from.File.Path))+" --undo   # "+restoresFile)
 	return nil
 }
+
+// asks reports whether init asks before it replaces the servers.
+func (a *Commands) asks(f initFlags) bool { return !f.yes && !a.JSON && a.AtTerminal() }
 
 // wantsReplace asks whether to replace the servers. It does not ask if a flag decides or if there is no terminal.
 func (a *Commands) wantsReplace(ctx context.Context, f initFlags, keys initQuestions, from ClientFile) (bool, error) {
 	if f.replace {
 		return true, nil
 	}
-	if f.yes || a.JSON || !a.AtTerminal() {
+	if !a.asks(f) {
 		return false, nil
 	}
-	fmt.Fprintf(a.Err, "\n%s\n", console.OtherText("This removes the servers from "+from.File.Path+" and adds Patterngate. A backup is kept. Close the client first.", 400))
+	fmt.Fprintf(a.Err, "\n%s\n", console.OtherText(removesServers(from.File.Path), 400))
 	word, err := keys.answer(ctx, "Replace them?", "no", "yes", "no")
 	return word == "yes", err
 }

@@ -15,11 +15,7 @@ import (
 )
 
 // initUndo restores the client's file from before init replaced its servers. It changes nothing else.
-func (a *Commands) initUndo(f initFlags) error {
-	from, err := a.importFile("init --undo", f.from)
-	if err != nil {
-		return err
-	}
+func (a *Commands) initUndo(from ClientFile) error {
 	c, err := planRestore(from.Client.Format, from.File)
 	if err != nil {
 		return a.Fault(err)

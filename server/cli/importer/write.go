@@ -149,8 +149,8 @@ func importedText(title, pin string, servers []Server) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(console.OtherText(title, 300)))
 	b.WriteString(`#
-# A tool that is not named here, or has "enabled: false", does not exist. To enable a tool, remove that line, say what the
-# tool does (effect: read, write or destructive; the server's own word is only a hint), and accept its definition:
+# A tool that is not named here, or has "enabled: false", does not exist. To enable a tool, remove "enabled: false", say what
+# the tool does (effect: read, write or destructive; the server's own word is only a hint), and accept its definition:
 #   patterngate catalog accept SERVER/TOOL
 # A tool in "expose" is a tool of the client too. Each of its calls is judged and recorded.
 # After an edit:   patterngate validate
@@ -171,7 +171,7 @@ catalog:
 	exposed, writes := inForce(servers)
 	fmt.Fprintf(&b, "  expose: [%s]\n", strings.Join(exposed, ", "))
 	if len(writes) > 0 {
-		fmt.Fprintf(&b, "  # Patterns can call these tools, which change something. To let the client call them directly, add them above:\n  #   %s\n",
+		fmt.Fprintf(&b, "  # Patterns can call these tools, which change something. To let the client call them, add them above, with a policy:\n  #   %s\n",
 			strings.Join(writes, ", "))
 	}
 	b.WriteString("  servers:")
@@ -319,8 +319,12 @@ func (t importedTool) yaml() string {
 		off = ", enabled: false"
 	}
 	line := fmt.Sprintf("        %s: {%seffect: %s%s}", yamldoc.Written(t.Name), as, t.effect, off)
-	if words := shownTool(t); words != "" {
-		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(console.OtherText(words, 120))
+	words := shownTool(t, 200)
+	if !t.allow && t.saysReads() {
+		words = offReads(as) + " " + console.OtherText(t.Description, 120)
+	}
+	if words != "" {
+		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(console.OtherText(words, 160))
 	}
 	return line + "\n"
 }

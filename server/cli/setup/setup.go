@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -76,7 +77,7 @@ func oneClient(_ *cobra.Command, args []string) error {
 		if _, ok := clientfile.Find(args[0]); ok {
 			return nil
 		}
-		return console.Usage("setup", fmt.Errorf("no client %q; have %s", args[0], names), "patterngate setup claude-code")
+		return console.Usage("setup", errors.New(noClient(args[0], clientfile.Meant(args[0]), names)), "patterngate setup "+cmp.Or(clientfile.Meant(args[0]), "claude-code"))
 	}
 	return console.Usage("setup", fmt.Errorf("got %d clients, want one of %s", len(args), names), "patterngate setup claude-code")
 }

@@ -1,10 +1,19 @@
 package setup
 
 import (
+	"fmt"
 	"strings"
 
 	"patterngate/server/cli/console"
 )
+
+// noClient says that no client has this name. meant is the client that was meant, or "".
+func noClient(word, meant, clients string) string {
+	if meant != "" {
+		return fmt.Sprintf("no client %q (did you mean %s?); have %s", word, meant, clients)
+	}
+	return fmt.Sprintf("no client %q; have %s", word, clients)
+}
 
 // restart returns the instruction to restart a client after its file changed.
 func restart(client string) string { return "restart " + client }
