@@ -35,7 +35,7 @@ RULESpatterns:
 		return lines
 	}
 	want := []string{
-		`warning: pg.yaml:5:10: catalog.http.pay: a rule can ask a person about a call of pay, and it has no phrase; write phrase: "what a call does, with {arguments}"`,
+		`warning: pg.yaml:5:10: catalog.http.pay: a rule can ask a person about a call of pay, and it has no phrase; write phrase: TEXT, for example "booking room {room} for {nights} nights"`,
 		`warning: pg.yaml:9:5: policies.money.rules: no rule matches look, so every call of it is blocked; write {id: pass_look, match: [look], approve: {}} to let it pass, or block it with a rule`,
 		`warning: pg.yaml:9:5: policies.money.rules: no rule matches final, so every final answer is blocked; write {id: answer, match: [final], approve: {}}`,
 		`warning: pg.yaml:9:7: policies.money.rules.large: the rule asks a person and does not say why; write say: TEXT, which the approver reads`,

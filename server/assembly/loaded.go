@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"patterngate/catalog"
 	"patterngate/catalog/pins"
@@ -37,6 +38,7 @@ func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error
 		return Loaded{}, nil, err
 	}
 	l := Loaded{Document: document}
+	with.limit(l.Catalog.Servers)
 	making := &loading{Faults: faults}
 	making.makeTools(&l, with.pool, in.Environ)
 	making.makePatterns(&l)
@@ -68,6 +70,23 @@ type LoadOptions struct {
 	pool *serverPool
 	// Untested leaves the tests of policies to the caller.
 	Untested bool
+	// Dir is the directory of programs for which the file names none; "": the current directory.
+	Dir string
+	// StartWithin limits how long each server can take to start; 0: only the configuration limits it.
+	StartWithin time.Duration
+}
+
+// limit applies the options to the servers of a configuration that was read just now.
+func (with LoadOptions) limit(servers []tools.Server) {
+	for i := range servers {
+		s := &servers[i]
+		if s.Stdio != nil && s.Stdio.Dir == "" {
+			s.Stdio.Dir = with.Dir
+		}
+		if with.StartWithin > 0 {
+			s.StartTimeout = min(s.StartTimeout, with.StartWithin)
+		}
+	}
 }
 
 // loading collects faults while parts are made from a document.
@@ -84,7 +103,7 @@ func (r *loading) phrases(l *Loaded) {
 		if t.Phrase == "" && slices.Contains(asked, t.Name) {
 			r.Faults.Record(l.FaultAt(yamldoc.Fault{
 				Severity: yamldoc.SeverityWarning, Reason: noPhrase(t.Name),
-				Want: wantPhrase,
+				Want: wantPhrase, Advice: true,
 			}, l.DeclaredAt(t.Name)...))
 		}
 	}

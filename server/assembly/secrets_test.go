@@ -46,7 +46,7 @@ func TestSecretsAreRead(t *testing.T) {
 		"program prints on":  {shell("yes 0123456789"), "", "printed more than 65536 bytes"},
 		"program never ends": {shell("trap '' PIPE; while :; do echo 0123456789012345678901234567890123456789; done"), "", "printed more than 65536 bytes"},
 		"no shell":           {tools.SecretRef{Exec: []string{"/bin/echo", "$KEY;x"}}, "$KEY;x", ""},
-		"no program":         {tools.SecretRef{Exec: []string{"gone"}}, "", `gone is not in PATH /bin`},
+		"no program":         {tools.SecretRef{Exec: []string{"gone"}}, "", `gone is not installed or not in PATH`},
 		"nothing is there":   {tools.SecretRef{}, "", "no reference to a secret"},
 	}
 	for name, tt := range tests {

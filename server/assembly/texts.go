@@ -1,6 +1,9 @@
 package assembly
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // This file has the texts of the package that people read: why a tool is held, and what is wrong with a configuration as a whole.
 
@@ -100,7 +103,7 @@ func noPhrase(tool string) string {
 }
 
 const (
-	wantPhrase   = "write phrase: \"what a call does, with {arguments}\""
+	wantPhrase   = "write phrase: TEXT, for example \"booking room {room} for {nights} nights\""
 	strayBrace   = "a { that does not begin {argument}"
 	wantArgument = "write {argument}"
 )
@@ -231,4 +234,32 @@ const (
 const (
 	refusedCredentials = "service refused the credentials"
 	fixCredentials     = "check the secret in request.headers or request.query of the tool, and whether it is still valid"
+)
+
+// Hints.
+
+// relativeArgument has the directory in which the program starts; "" is where Patterngate starts.
+func relativeArgument(path, dir string) string {
+	if dir != "" {
+		return fmt.Sprintf("%s is a relative path, and the program starts in %s", path, dir)
+	}
+	return fmt.Sprintf("%s is a relative path, and a client starts Patterngate in another directory", path)
+}
+
+func wantWholePath(dir, whole string) string {
+	return fmt.Sprintf("write %s, or add dir: %s to stdio", whole, dir)
+}
+
+// unsettled has the names of one tool or more.
+func unsettled(names []string) string {
+	const shown = 5
+	list := strings.Join(names[:min(len(names), shown)], ", ")
+	if more := len(names) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("if Patterngate crashes during a write (%s), a person must say whether it happened", list)
+}
+
+const (
+	wantSettled = "add reconcile (a tool that can tell), idempotent: true (a repeated call acts once) or once (calls with one key act once)"
 )

@@ -88,7 +88,7 @@ func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
 	h := newInitHome(t, "{}")
 	crm := foreignServer(t, "crm-server")
 	config, state := filepath.Join(h.dir, "pg.yaml"), filepath.Join(h.dir, "state.db")
-	putFile(t, config, "version: 1\ncatalog:\n  servers: {crm: {stdio: {command: '"+crm+"'}, tools: {find_customer: {effect: read}}}}\n"+
+	putFile(t, config, "version: 1\ncatalog:\n  servers: {crm: {stdio: {command: '"+crm+"', env: {"+foreignTools+": '[{\"name\":\"find_customer\",\"inputSchema\":{\"type\":\"object\"}}]'}}, tools: {find_customer: {effect: read}}}}\n"+
 		"  http: {look: {description: Looks., effect: read, request: {method: GET, url: 'https://a.example'}}}\n  expose: [look]\n")
 	putFile(t, h.client, clientText(t, map[string]any{"patterngate": map[string]any{"command": h.self, "args": []string{"serve", "--config", config, "--state", state}}}))
 	for _, args := range [][]string{{"--tool", "look", "--reason", "audit"}, {"--pattern", "look"}, {}} {

@@ -131,7 +131,7 @@ func TestKillSwitchDoesWithoutAFaultlessFile(t *testing.T) {
 	}{
 		"a key that is none":       {good + "nonsense: 1\n", line{}, "nonsense: unknown key"},
 		"two faults":               {good + "nonsense: 1\nmore: 2\n", line{}, "(and 1 more)"},
-		"a program that is gone":   {regexp.MustCompile(`command: "[^"]*"`).ReplaceAllString(good, "command: no-such-program"), line{}, "no-such-program is not in PATH"},
+		"a program that is gone":   {regexp.MustCompile(`command: "[^"]*"`).ReplaceAllString(good, "command: no-such-program"), line{}, "no-such-program is not installed or not in PATH"},
 		"a flag's fault":           {good, line{args: []string{"--log-level", "loud"}}, "--log-level"},
 		"half a file, a flag":      {good[:len(good)-4], byFlag, s.config},
 		"half a file, a variable":  {good[:len(good)-4], byVariable, s.config},

@@ -35,7 +35,7 @@ func TestCatalogRefuses(t *testing.T) {
 		"neither":               {server(""), "pg.yaml:4:10: catalog.servers.crm: neither stdio nor http; write stdio: {command: ...} or http: {url: ...}"},
 		"both":                  {server("stdio: {command: prog}, http: {url: 'https://a.example'}"), "pg.yaml:4:10: catalog.servers.crm: both stdio and http; keep one"},
 		"no command":            {server("stdio: {args: [x]}"), "pg.yaml:4:18: catalog.servers.crm.stdio.command: missing; write the program: npx"},
-		"no such program":       {server("stdio: {command: npx}"), `pg.yaml:4:28: catalog.servers.crm.stdio.command: npx is not in PATH /BIN; write the path that "which npx" prints`},
+		"no such program":       {server("stdio: {command: npx}"), `pg.yaml:4:28: catalog.servers.crm.stdio.command: npx is not installed or not in PATH; write the path that "which npx" prints`},
 		"effect missing":        {tool("as: look"), "pg.yaml:4:49: catalog.servers.crm.tools.find.effect: missing; write read, write or destructive"},
 		"effect unknown":        {tool("effect: reads"), `pg.yaml:4:58: catalog.servers.crm.tools.find.effect: got "reads"; write read, write or destructive; did you mean read?`},
 		"tool's name":           {server("stdio: {command: prog}, tools: {a.b: {effect: read}}"), "pg.yaml:4:48: catalog.servers.crm.tools.\"a.b\": not a name that models can use; give it one of 1 to 64 letters, digits, _ and -: as: NAME"},

@@ -161,7 +161,7 @@ var Default []byte
 
 // Sources says where a configuration comes from. The zero value means the embedded default alone.
 type Sources struct {
-	Path      string   // --config
+	Path      string   // --config, or an argument
 	LogLevel  string   // --log-level
 	LogFormat string   // --log-format
 	HTTP      string   // --http
@@ -169,6 +169,8 @@ type Sources struct {
 	State     string   // --state
 	Inbox     string   // --inbox
 	Environ   []string // as os.Environ returns it; the last of two equal names counts
+	// Argument says that Path is an argument of the command.
+	Argument bool
 	// Known are the names that a pattern's allow lists can hold without a warning, by pattern. A pattern that is not in it
 	// has the names of the embedded default.
 	Known map[string][]string

@@ -21,9 +21,12 @@ func Path(in Sources) (path string, named bool, err error) {
 	return path, named, faults.Err()
 }
 
-// path is Path that also returns the flag or variable that names the file.
+// path is Path that also returns the flag or variable that names the file, or "" for an argument.
 func (in Sources) path(faults *yamldoc.Faults) (path string, named bool, by string) {
 	if in.Path != "" {
+		if in.Argument {
+			return in.Home(in.Path), true, ""
+		}
 		return in.Home(in.Path), true, "--config"
 	}
 	if path := machine.Lookup(in.Environ, PathVariable); path != "" {
@@ -65,7 +68,10 @@ func (in Sources) file(faults *yamldoc.Faults) (text []byte, path string) {
 	case f.Reason == machine.NoSuchFile && !named:
 		return nil, ""
 	case f.Reason == machine.NoSuchFile:
-		f.Want = wantFileOrNone(by)
+		f.Want = wantFile
+		if by != "" {
+			f.Want = wantFileOrNone(by)
+		}
 	}
 	faults.Unread = !strings.HasPrefix(f.Reason, machine.EveryoneMayWrite)
 	faults.Add(yamldoc.Place{Source: path}, nil, f)

@@ -94,6 +94,7 @@ func TestLoadConfigRefusesNamedFile(t *testing.T) {
 		want string
 	}{
 		"missing, by flag":     {settings.Sources{Path: missing}, missing + ": no such file; write the path of a file, or remove --config"},
+		"missing, by argument": {settings.Sources{Path: missing, Argument: true}, missing + ": no such file; write the path of a file"},
 		"missing, by variable": {settings.Sources{Environ: []string{"PATTERNGATE_CONFIG=" + missing}}, missing + ": no such file; write the path of a file, or remove PATTERNGATE_CONFIG"},
 		"a directory":          {settings.Sources{Path: dir}, dir + ": a directory; write the path of a file"},
 		"too large":            {settings.Sources{Path: large}, large + ":1:1: larger than 4 MiB; write a smaller file"},

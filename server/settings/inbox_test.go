@@ -91,7 +91,7 @@ func TestLoadConfigRefusesInbox(t *testing.T) {
 		"too much":                  {"version: 1\nnotify: {exec: [" + strings.Repeat("a", 4097) + "]}\n", "pg.yaml:2:16: notify.exec: got 1 words of 4097 bytes; write 1 to 16 words of at most 4096 bytes together"},
 		"a number for a word":       {"version: 1\nnotify: {exec: [a, 1]}\n", "pg.yaml:2:20: notify.exec[1]: got 1; write text in quotes"},
 		"NUL in a word":             {"version: 1\nnotify: {exec: [\"a\\0\"]}\n", `pg.yaml:2:17: notify.exec[0]: got "a\u0000"; write text in quotes`},
-		"a program that is nowhere": {"version: 1\nnotify: {exec: [tell-me]}\n", `pg.yaml:2:16: notify.exec[0]: tell-me is not in PATH (empty); write the path that "which tell-me" prints`},
+		"a program that is nowhere": {"version: 1\nnotify: {exec: [tell-me]}\n", `pg.yaml:2:16: notify.exec[0]: tell-me is not installed or not in PATH; write the path that "which tell-me" prints`},
 		"a path to nothing":         {"version: 1\nnotify: {exec: [/nowhere/at/all]}\n", `pg.yaml:2:16: notify.exec[0]: no program "/nowhere/at/all"; write the path of a program that this user can run`},
 		"a relative path":           {"version: 1\nnotify: {exec: [./tell]}\n", `pg.yaml:2:16: notify.exec[0]: got "./tell"; write the whole path, or the name of a program on PATH`},
 	})

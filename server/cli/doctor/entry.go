@@ -101,7 +101,7 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 		return tools.Catalog{}, ""
 	}
 	as := servedBy(start)
-	loaded := as.examineConfig(f)
+	loaded := as.examineConfig(start.dir, f)
 	if loaded != nil {
 		examineNames(ctx, &loaded.Catalog, f)
 	}
@@ -109,6 +109,8 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 	if loaded == nil {
 		return tools.Catalog{}, ""
 	}
+	defer loaded.Close() // ends the servers
+	examineBehind(ctx, loaded, f)
 	as.examineState(loaded.State, f)
 	return loaded.Catalog, loaded.Path
 }
@@ -142,9 +144,10 @@ func servedBy(start clientStart) entryProgram {
 	return as
 }
 
-// examineConfig loads the configuration as the program does. It returns nil if it does not load.
-func (a entryProgram) examineConfig(f *findings) *assembly.Loaded {
-	loaded, warnings, err := assembly.Load(settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ}, assembly.LoadOptions{})
+// examineConfig loads the configuration as the program does that is started in dir. It returns nil if it does not load.
+func (a entryProgram) examineConfig(dir string, f *findings) *assembly.Loaded {
+	loaded, warnings, err := assembly.Load(settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ},
+		assembly.LoadOptions{Dir: dir, StartWithin: startsWithin})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
 			if i == 3 {

@@ -40,7 +40,7 @@ func TestExamineConfig(t *testing.T) {
 	const closed = "version: 1\ncatalog:\n  http:\n    ask: {description: Asks., effect: read, input: {}, request: {method: GET, url: 'http://127.0.0.1:9/x'}}\n  expose: [ask]\n"
 	start := startOf(t, closed)
 	found := &findings{client: "cursor"}
-	loaded := servedBy(start).examineConfig(found)
+	loaded := servedBy(start).examineConfig("", found)
 	if loaded == nil || loaded.State != filepath.Join(start.dir, "runs.db") {
 		t.Fatalf("the configuration is %+v", loaded)
 	}
@@ -52,7 +52,7 @@ func TestExamineConfig(t *testing.T) {
 // Doctor prints three faults of a configuration, and counts the others.
 func TestExamineFaultyConfig(t *testing.T) {
 	found := &findings{client: "cursor"}
-	if loaded := servedBy(startOf(t, "version: 1\na1: 1\na2: 1\na3: 1\na4: 1\na5: 1\n")).examineConfig(found); loaded != nil {
+	if loaded := servedBy(startOf(t, "version: 1\na1: 1\na2: 1\na3: 1\na4: 1\na5: 1\n")).examineConfig("", found); loaded != nil {
 		t.Error("the configuration loads")
 	}
 	if len(found.rows) != 4 || !found.has("config", stateFail, "a3: unknown key") || !found.has("config", stateFail, "and 2 more") {
@@ -99,7 +99,7 @@ func namesAre(t *testing.T, address string) {
 func TestExamineNames(t *testing.T) {
 	namesAre(t, "127.0.0.9")
 	found := &findings{client: "cursor"}
-	loaded := servedBy(startOf(t, "version: 1\ncatalog:\n  servers:\n    mail: {http: {url: 'http://mail.corp.example:9/mcp'}, tools: {mail: {effect: read}}}\n")).examineConfig(found)
+	loaded := servedBy(startOf(t, "version: 1\ncatalog:\n  servers:\n    mail: {http: {url: 'http://mail.corp.example:9/mcp'}, tools: {mail: {effect: read}}}\n")).examineConfig("", found)
 	if loaded == nil {
 		t.Fatalf("the configuration does not load: %+v", found.rows)
 	}

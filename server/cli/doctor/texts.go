@@ -79,6 +79,32 @@ func otherOutput(lines int, first string) string {
 	return fmt.Sprintf("%s not MCP messages, the first: %s", counted(lines, "line is", "lines are"), first)
 }
 
+// The servers behind the gate.
+const shownSecret = "SECRET" // in place of a secret argument
+
+func offers(server string, tools int, dir string) string {
+	text := fmt.Sprintf("%s offers %s", server, counted(tools, "tool", "tools"))
+	if dir != "" {
+		text += ", started in " + dir
+	}
+	return text
+}
+func noStart(server, dir, why string) string {
+	return fmt.Sprintf("%s does not start in %s: %s", server, dir, why)
+}
+func noAnswer(server, why string) string { return fmt.Sprintf("%s does not answer: %s", server, why) }
+func fixBehind(dir, command string) string {
+	return fmt.Sprintf("in %s, run it by hand: %s", dir, command)
+}
+func fixEndpoint(server string) string { return "start " + server + ", or correct its url and headers" }
+func placed(file string, line int, path, what string) string {
+	return fmt.Sprintf("%s:%d: %s: %s", file, line, path, what)
+}
+func missingTool(server, tool string) string { return server + " has no tool " + tool }
+func fixMissing(file string, line int) string {
+	return fmt.Sprintf("correct the tool's name, or remove it: %s:%d", file, line)
+}
+
 // The tools.
 const (
 	fixSize        = "list fewer tools in the key offer, or expose fewer tools"

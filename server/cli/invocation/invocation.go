@@ -75,7 +75,7 @@ func (a *Invocation) StateConfig(what, needs string) (assembly.Loaded, error) {
 	loaded, warnings, err := assembly.Load(sources, assembly.LoadOptions{})
 	faults, faulty := errors.AsType[*yamldoc.Error](err)
 	if !faulty {
-		a.Warn(warnings)
+		a.Warn(withoutAdvice(warnings))
 		if err != nil {
 			return assembly.Loaded{}, a.ConfigFault(err)
 		}
@@ -157,10 +157,10 @@ func (a *Invocation) SetupFault(err error) error {
 	return err
 }
 
-// Load reads the configuration and prints its warnings.
+// Load reads the configuration and prints its warnings, without those for commands that check a configuration.
 func (a *Invocation) Load() (assembly.Loaded, error) {
 	loaded, warnings, err := assembly.Load(a.Sources(), assembly.LoadOptions{})
-	a.Warn(warnings)
+	a.Warn(withoutAdvice(warnings))
 	if err != nil {
 		return assembly.Loaded{}, a.ConfigFault(err)
 	}
@@ -170,7 +170,7 @@ func (a *Invocation) Load() (assembly.Loaded, error) {
 // LoadToAccept is [Invocation.Load] for the command that accepts tools. It does not warn that tools are held.
 func (a *Invocation) LoadToAccept() (assembly.Loaded, error) {
 	loaded, warnings, err := assembly.Load(a.Sources(), assembly.LoadOptions{})
-	a.Warn(slices.DeleteFunc(warnings, func(w yamldoc.Fault) bool { return w.Held != "" }))
+	a.Warn(slices.DeleteFunc(withoutAdvice(warnings), func(w yamldoc.Fault) bool { return w.Held != "" }))
 	if err != nil {
 		return assembly.Loaded{}, a.ConfigFault(err)
 	}
@@ -186,13 +186,18 @@ func (a *Invocation) LoadDocument() (settings.Document, error) {
 // Warn prints warnings. It prints each once in a command, even if the command reads the configuration several times. All held
 // tools are one warning.
 func (a *Invocation) Warn(warnings []yamldoc.Fault) {
-	for _, w := range gathered(warnings) {
+	for _, w := range Gathered(warnings) {
 		a.note(w.String())
 	}
 }
 
-// gathered returns the warnings with one for all held tools of a file, in place of the first of them.
-func gathered(warnings []yamldoc.Fault) []yamldoc.Fault {
+// withoutAdvice returns the warnings that commands print which do not check the configuration.
+func withoutAdvice(warnings []yamldoc.Fault) []yamldoc.Fault {
+	return slices.DeleteFunc(warnings, func(w yamldoc.Fault) bool { return w.Advice })
+}
+
+// Gathered returns the warnings with one for all held tools of a file, in place of the first of them.
+func Gathered(warnings []yamldoc.Fault) []yamldoc.Fault {
 	held := map[string][]string{} // by file
 	for _, w := range warnings {
 		if w.Held != "" && !slices.Contains(held[w.File], w.Held) {

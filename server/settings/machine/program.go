@@ -42,8 +42,5 @@ func FindProgram(program, path string) (found string, f yamldoc.Fault) {
 			return at, yamldoc.Fault{}
 		}
 	}
-	if path == "" {
-		path = "(empty)"
-	}
-	return "", yamldoc.Fault{Reason: notOnPath(program, path), Want: wantFoundPath(program)}
+	return "", yamldoc.Fault{Reason: notOnPath(program), Want: wantFoundPath(program)}
 }

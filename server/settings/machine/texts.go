@@ -16,8 +16,8 @@ const (
 	wantWholePath = "write the whole path, or the name of a program on PATH"
 )
 
-func notOnPath(program, path string) string {
-	return fmt.Sprintf("%s is not in PATH %s", program, path)
+func notOnPath(program string) string {
+	return fmt.Sprintf("%s is not installed or not in PATH", program)
 }
 
 func wantFoundPath(program string) string {

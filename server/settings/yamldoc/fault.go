@@ -11,13 +11,14 @@ import (
 	"patterngate/ijson/printable"
 )
 
-// Severity is that of a fault, which stops the program, or of a warning, which does not.
+// Severity is that of a fault, which stops the program, of a warning, which does not, or of a hint, which changes no exit code.
 type Severity string
 
-// The two severities.
+// The severities.
 const (
 	SeverityFault   Severity = "fault"
 	SeverityWarning Severity = "warning"
+	SeverityHint    Severity = "hint"
 )
 
 // Fault is one thing that is wrong with a document: its place, what is wrong, and what would be right (spec/config.md section 11).
@@ -44,14 +45,16 @@ type Fault struct {
 	Reasoned bool `json:"-"`
 	// Held is the tool that a warning reports as held. Empty means another fault.
 	Held string `json:"-"`
+	// Advice marks a warning that only commands print which check a configuration.
+	Advice bool `json:"-"`
 }
 
 // String returns the fault as one line: FILE:LINE:COLUMN: PATH: what is wrong; what would be right. Control and bidi characters are
 // written as \uXXXX.
 func (f Fault) String() string {
 	var b strings.Builder
-	if f.Severity == SeverityWarning {
-		b.WriteString("warning: ")
+	if f.Severity == SeverityWarning || f.Severity == SeverityHint {
+		b.WriteString(string(f.Severity) + ": ")
 	}
 	b.WriteString(f.File)
 	if f.Line > 0 {

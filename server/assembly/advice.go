@@ -5,12 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns/local"
 	"patterngate/server"
 	"patterngate/server/settings"
+	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -103,4 +108,70 @@ func (c *Loaded) bearableBefore(d *Declaration) error {
 		return err
 	}
 	return c.bearable(s)
+}
+
+// Hints returns advice about a configuration that loads, by place: writes whose lost replies a person must settle, and
+// arguments that are relative paths. It looks for files, and starts nothing.
+func (l Loaded) Hints() []yamldoc.Fault {
+	var hints []yamldoc.Fault
+	for _, s := range l.Catalog.Servers {
+		if s.Enabled {
+			hints = append(hints, l.RelativeArguments(s)...)
+		}
+	}
+	if f, found := l.unsettledWrites(); found {
+		hints = append(hints, f)
+	}
+	return yamldoc.ByPlace(hints)
+}
+
+// RelativeArguments returns a hint for each argument of a server's program that is the relative path of a file or directory
+// beside the configuration, unless the program starts in a directory that has it. Without a directory for the program, it
+// starts where the client starts Patterngate, which is elsewhere.
+func (l Loaded) RelativeArguments(s tools.Server) (hints []yamldoc.Fault) {
+	if s.Stdio == nil || l.Path == "" {
+		return nil
+	}
+	dir, err := filepath.Abs(filepath.Dir(l.Path))
+	if err != nil {
+		return nil
+	}
+	for i, arg := range s.Stdio.Args {
+		path := arg.Text
+		if _, value, option := strings.Cut(path, "="); option && strings.HasPrefix(path, "-") {
+			path = value
+		}
+		if arg.Secret.Set() || path == "" || strings.HasPrefix(path, "-") || filepath.IsAbs(path) {
+			continue
+		}
+		if !exists(filepath.Join(dir, path)) || s.Stdio.Dir != "" && exists(filepath.Join(s.Stdio.Dir, path)) {
+			continue
+		}
+		hints = append(hints, l.FaultAt(yamldoc.Fault{
+			Severity: yamldoc.SeverityHint, Reason: relativeArgument(yamldoc.Quoted(path), s.Stdio.Dir), Want: wantWholePath(dir, filepath.Join(dir, path)),
+		}, "catalog", "servers", s.Name, "stdio", "args", fmt.Sprintf("[%d]", i)))
+	}
+	return hints
+}
+
+// exists reports whether there is a file or directory at a path.
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// unsettledWrites returns a hint, at the first of them, about the writes for which no key says how an unknown outcome is
+// settled.
+func (l Loaded) unsettledWrites() (f yamldoc.Fault, found bool) {
+	var names []string
+	for _, t := range l.Catalog.Tools() {
+		if t.Effect == catalog.Read || t.Idempotent || t.Once != "" || t.Reconcile != nil {
+			continue
+		}
+		if names = append(names, t.Name); len(names) == 1 {
+			f = l.FaultAt(yamldoc.Fault{Severity: yamldoc.SeverityHint, Want: wantSettled}, l.DeclaredAt(t.Name)...)
+		}
+	}
+	f.Reason = unsettled(names)
+	return f, len(names) > 0
 }

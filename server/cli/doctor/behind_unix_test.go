@@ -1,0 +1,145 @@
+//go:build unix
+
+package doctor
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"patterngate/patterns/store/processtest"
+	"patterngate/server/assembly"
+)
+
+// asServer makes the test binary an MCP server with the tools find and note. Its value says what it does first.
+const asServer = "DOCTOR_TEST_SERVER"
+
+func init() {
+	what, argument, _ := strings.Cut(os.Getenv(asServer), " ")
+	switch what {
+	case "":
+		return
+	case "ends":
+		fmt.Fprint(os.Stderr, "starting\nno database at db.example\n")
+		os.Exit(3)
+	case "silent": // and says which process it is
+		_ = os.WriteFile(argument, []byte(strconv.Itoa(os.Getpid())), 0o600)
+		_, _ = bufio.NewReader(os.Stdin).ReadString(0)
+	case "needs": // a file in its own directory
+		if _, err := os.Stat(argument); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "meets": // another server that waits for this one: both run at once
+		mine, theirs, _ := strings.Cut(argument, " ")
+		_ = os.WriteFile(mine, nil, 0o600)
+		for _, err := os.Stat(theirs); err != nil; _, err = os.Stat(theirs) {
+			if os.Getppid() == 1 {
+				os.Exit(1)
+			}
+		}
+	}
+	answerAsServer()
+	os.Exit(0)
+}
+
+// answerAsServer answers what doctor asks.
+func answerAsServer() {
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		var r struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if json.Unmarshal(in.Bytes(), &r) != nil || r.ID == nil {
+			continue
+		}
+		result := `{"tools":[{"name":"find","inputSchema":{"type":"object"}},{"name":"note","inputSchema":{"type":"object"}}]}`
+		if r.Method == "initialize" {
+			result = `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`
+		}
+		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"result":%s}`+"\n", r.ID, result)
+	}
+}
+
+// Doctor starts all servers that have an enabled tool at once, in the directory of the client, and reports each. None keeps
+// running.
+func TestExamineBehind(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	pid := filepath.Join(dir, "pid")
+	server := func(name, what, tools, more string) string {
+		return fmt.Sprintf("    %s: {stdio: {command: '%s', args: [--of, x y], env: {%s: '%s'}}, tools: {%s}%s}\n", name, self, asServer, what, tools, more)
+	}
+	start := startOf(t, "version: 1\ncatalog:\n  servers:\n"+
+		server("one", "meets "+filepath.Join(dir, "1")+" "+filepath.Join(dir, "2"), "find: {effect: read}", "")+
+		server("two", "meets "+filepath.Join(dir, "2")+" "+filepath.Join(dir, "1"), "find: {effect: read, as: look}", "")+
+		server("needs", "needs here.txt", "find: {effect: read, as: seek}", "")+
+		server("ends", "ends", "note: {effect: write}", "")+
+		server("silent", "silent "+pid, "find: {effect: read, as: search}", ", start_timeout_seconds: 3")+
+		server("wrong", "serves", "finds: {effect: read}, note: {effect: write, as: jot}", "")+
+		server("unused", "ends", "find: {effect: read, enabled: false}", "")+
+		server("disabled", "ends", "find: {effect: read}", ", enabled: false"))
+	if err := os.WriteFile(filepath.Join(start.dir, "here.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := &findings{client: "cursor"}
+	var loaded *assembly.Loaded
+	if loaded = servedBy(start).examineConfig(start.dir, found); loaded == nil {
+		t.Fatalf("found %+v", found.rows)
+	}
+	found.rows = nil
+	examineBehind(t.Context(), loaded, found)
+	loaded.Close()
+	processtest.EndsSoon(t, pid)
+	byHand := fmt.Sprintf("in %s, run it by hand: %s --of 'x y'", start.dir, self)
+	want := []finding{
+		{"cursor", "server", stateOK, "one offers 2 tools, started in " + start.dir, ""},
+		{"cursor", "server", stateOK, "two offers 2 tools, started in " + start.dir, ""},
+		{"cursor", "server", stateOK, "needs offers 2 tools, started in " + start.dir, ""},
+		{"cursor", "server", stateFail, "ends does not start in " + start.dir + ": the server ended: exit status 3; the last line on its standard error: no database at db.example", byHand},
+		{"cursor", "server", stateFail, "silent does not start in " + start.dir + ": the server did not answer within 3s", byHand},
+		{"cursor", "server", stateFail, "wrong has no tool finds", "correct the tool's name, or remove it: " + loaded.Path + ":9"},
+	}
+	if !slices.Equal(found.rows, want) {
+		t.Errorf("found\n%+v\nwant\n%+v", found.rows, want)
+	}
+}
+
+// A program that is started where a relative argument leads nowhere fails with the fix. Doctor names the place in the file.
+func TestExamineBehindRelativeArgument(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := startOf(t, "version: 1\ncatalog:\n  servers:\n    shop: {stdio: {command: '"+self+"', args: [orders], env: {"+asServer+": needs orders}}, tools: {find: {effect: read}}}\n")
+	beside := start.dir
+	if err := os.Mkdir(filepath.Join(beside, "orders"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	start.dir = t.TempDir()
+	found := &findings{client: "cursor"}
+	loaded := servedBy(start).examineConfig(start.dir, found)
+	if loaded == nil {
+		t.Fatalf("found %+v", found.rows)
+	}
+	found.rows = nil
+	examineBehind(t.Context(), loaded, found)
+	loaded.Close()
+	fix := fmt.Sprintf("write %s/orders, or add dir: %s to stdio", beside, beside)
+	want := []finding{
+		{"cursor", "server", stateWarn, loaded.Path + `:4: catalog.servers.shop.stdio.args[0]: "orders" is a relative path, and the program starts in ` + start.dir, fix},
+		{"cursor", "server", stateFail, "shop does not start in " + start.dir + ": the server ended: exit status 1; the last line on its standard error: stat orders: no such file or directory", fix},
+	}
+	if !slices.Equal(found.rows, want) {
+		t.Errorf("found\n%+v\nwant\n%+v", found.rows, want)
+	}
+}
