@@ -20,9 +20,6 @@ const (
 	markdownType  = "text/markdown"
 )
 
-// errNoPlan is the answer if a plan was removed at the moment it was read.
-var errNoPlan = errors.New("the plan is not known any more")
-
 // listedTemplates removes the plan template from the list if no pattern makes plans.
 func (s *Server) listedTemplates(_ context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, result *mcp.ListResourceTemplatesResult) {
 	if len(s.newest().planStatus) > 0 {

@@ -41,7 +41,7 @@ func checkPlanning(spec patterns.Spec) error {
 	case patterns.DecomposeVerb, patterns.ExecuteVerb, patterns.ReplanVerb:
 		return nil
 	}
-	return fmt.Errorf("a planning tool of %q is named %s, %s or %s", spec.Plans, arguments.PlanTool(spec.Plans, patterns.DecomposeVerb),
+	return errPlanningName(spec.Plans, arguments.PlanTool(spec.Plans, patterns.DecomposeVerb),
 		arguments.PlanTool(spec.Plans, patterns.ExecuteVerb), arguments.PlanTool(spec.Plans, patterns.ReplanVerb))
 }
 

@@ -12,9 +12,6 @@ import (
 	mcpserver "github.com/mark3labs/mcp-go/server"
 )
 
-// errOtherEngine reports a configuration with another engine, which cannot replace the current one.
-var errOtherEngine = errors.New("the engine stays while a server lives")
-
 // Replace serves another configuration from now on: tools, prompts, the catalog, instructions and limits, all at once
 // (spec/config.md section 8, Reload). Calls that have started end as they began, and runs continue under the
 // configuration that they began with. Clients that listen get a notification that the lists have changed. New

@@ -106,7 +106,7 @@ func (t *tool) notBegun(ctx context.Context, c arguments.Call, cause error) (*mc
 		return t.lookAgain(ctx, c)
 	case errors.Is(cause, patterns.ErrReused):
 		r := arguments.Request{Call: c}
-		r.Add(arguments.Reused, arguments.KeyName, c.Key, "a key of its own for other arguments; the same key asks for the same run again")
+		r.Add(arguments.Reused, arguments.KeyName, c.Key, wantOwnKey)
 		return t.refuse(ctx, c, r.Of(arguments.Reused))
 	case errors.Is(cause, patterns.ErrJournal):
 		s.logFault(ctx, cause)

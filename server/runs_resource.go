@@ -26,9 +26,6 @@ const (
 
 const ndjsonType = "application/x-ndjson"
 
-// errNoRun is the answer if a run was removed at the moment it was read.
-var errNoRun = errors.New("the run is not known any more")
-
 // addRuns adds the resource templates for runs.
 func (s *Server) addRuns() {
 	t := mcp.NewResourceTemplate(runsTemplate, "run",
@@ -53,7 +50,7 @@ func (s *Server) addRuns() {
 // addTraces adds the resource template for the records of runs.
 func (s *Server) addTraces() {
 	t := mcp.NewResourceTemplate(traceTemplate, "trace",
-		mcp.WithTemplateDescription("The record of one of your runs: a line for the run, then one an event, chained by their hashes."),
+		mcp.WithTemplateDescription(traceAbout),
 		mcp.WithTemplateMIMEType(ndjsonType))
 	t.Title = "A run's record"
 	s.mcp.AddResourceTemplate(t, func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {

@@ -248,18 +248,18 @@ func (c Config) modelName() string {
 func (c Config) check() error {
 	var faults []error
 	if c.Engine == nil {
-		faults = append(faults, errors.New("no engine to carry out runs"))
+		faults = append(faults, errNoEngine)
 	}
 	if c.Model == nil {
-		faults = append(faults, errors.New("no model to answer questions"))
+		faults = append(faults, errNoModel)
 	}
 	for _, name := range []string{arguments.StatusTool, arguments.WaitTool} {
 		if len(c.completed().Patterns) > 0 && !c.offers(name) {
-			faults = append(faults, fmt.Errorf("a pattern is offered without %s, which its results name", name))
+			faults = append(faults, errNotOffered(name))
 		}
 	}
 	if c.ResultBytes < 0 {
-		faults = append(faults, fmt.Errorf("result bytes %d: want a number above 0", c.ResultBytes))
+		faults = append(faults, errResultBytes(c.ResultBytes))
 	}
 	return errors.Join(faults...)
 }
@@ -301,7 +301,7 @@ func (s *Server) declare() error {
 	all.Wait()
 	for plans, t := range s.planStatus {
 		if named[t.Name()] {
-			faults = append(faults, fmt.Errorf("pattern %q: %s is how the plans of %q are shown", t.Name(), t.Name(), plans))
+			faults = append(faults, errShowsPlans(t.Name(), plans))
 		}
 	}
 	return errors.Join(faults...)
@@ -370,9 +370,6 @@ func (s *Server) inbox() string {
 	}
 	return s.config.Inbox()
 }
-
-// errReservedName is the error for a pattern that has the name of one of the server's own tools.
-var errReservedName = errors.New("the name is taken by a tool of the server's own")
 
 // ownTools lists the names that a pattern must not have, in the order in which the tools are listed.
 var ownTools = []string{arguments.CatalogTool, arguments.StatusTool, arguments.WaitTool, arguments.CancelTool, arguments.ListTool}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -30,10 +29,10 @@ type ListedSize struct {
 func (l ListedSize) Warnings() []string {
 	var list []string
 	if l.Schema > MaxListedSchema {
-		list = append(list, fmt.Sprintf("the input schema has %d bytes; some clients take at most %d", l.Schema, MaxListedSchema))
+		list = append(list, largeSchema(l.Schema, MaxListedSchema))
 	}
 	if l.Description > MaxListedDescription {
-		list = append(list, fmt.Sprintf("the description has %d bytes; some clients show at most %d", l.Description, MaxListedDescription))
+		list = append(list, longDescription(l.Description, MaxListedDescription))
 	}
 	return list
 }

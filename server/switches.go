@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"fmt"
 
 	"patterngate/patterns"
 	"patterngate/server/arguments"
@@ -23,16 +22,12 @@ func (s *Server) switchedOff(ctx context.Context) string {
 	on, err := s.switches()
 	switch {
 	case err != nil:
-		s.logFault(ctx, fmt.Errorf("reading the kill switches: %w", err))
-		return "Whether a kill switch is on could not be read."
+		s.logFault(ctx, switchesUnread(err))
+		return switchesUnknown
 	case len(on) == 0:
 		return ""
 	}
-	said := "Kill switch on: " + outcome.SwitchWords(patterns.WidestFirst(on)[0])
-	if more := len(on) - 1; more > 0 {
-		said += fmt.Sprintf(", and %d more", more)
-	}
-	return said + "."
+	return switchesOn(outcome.SwitchWords(patterns.WidestFirst(on)[0]), len(on)-1)
 }
 
 // switchFor returns a switch that may have stopped a call, or nil if none is known.

@@ -1,9 +1,11 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
+	"patterngate/gateway"
 	"patterngate/server/arguments"
 )
 
@@ -165,3 +167,66 @@ func promptValue(kind string) string {
 func promptFault(reason, want string) string { return reason + " (want " + want + ")" }
 
 func moreFaults(n int) string { return fmt.Sprintf("%d more", n) }
+
+// Runs, plans and kill switches that a client asks about.
+
+const (
+	traceAbout      = "The record of one of your runs: a line for the run, then one for each event, chained by their hashes."
+	wantOwnKey      = "a key of its own for other arguments; the same key asks for the same run again"
+	switchesUnknown = "Whether a kill switch is on could not be read."
+)
+
+var (
+	// errNoPlan is the answer if a plan was removed at the moment it was read.
+	errNoPlan = errors.New("the plan is not known any more")
+	// errNoRun is the answer if a run was removed at the moment it was read.
+	errNoRun = errors.New("the run is not known any more")
+)
+
+// switchesUnread is a fault in the log.
+func switchesUnread(cause error) error { return fmt.Errorf("reading the kill switches: %w", cause) }
+
+// switchesOn names the switch that stops most, and says how many more are on.
+func switchesOn(first string, more int) string {
+	if more == 0 {
+		return fmt.Sprintf("Kill switch on: %s.", first)
+	}
+	return fmt.Sprintf("Kill switch on: %s, and %d more.", first, more)
+}
+
+// What some clients cannot take.
+
+func largeSchema(bytes, most int) string {
+	return fmt.Sprintf("the input schema has %d bytes; some clients take at most %d", bytes, most)
+}
+
+func longDescription(bytes, most int) string {
+	return fmt.Sprintf("the description has %d bytes; some clients show at most %d", bytes, most)
+}
+
+// Faults of a server's configuration. Go programs see them.
+
+var (
+	errNoEngine = errors.New("no engine to carry out runs")
+	errNoModel  = errors.New("no model to answer questions")
+	// errOtherEngine reports a configuration with another engine, which cannot replace the current one.
+	errOtherEngine = errors.New("the engine stays while a server lives")
+	// errReservedName is the error for a pattern that has the name of one of the server's own tools.
+	errReservedName = errors.New("the name is taken by a tool of the server's own")
+)
+
+func errNoKind(kind gateway.Kind) error { return fmt.Errorf("no pattern of kind %q", kind) }
+
+func errNotOffered(tool string) error {
+	return fmt.Errorf("a pattern is offered without %s, which its results name", tool)
+}
+
+func errResultBytes(n int) error { return fmt.Errorf("result bytes %d: want a number above 0", n) }
+
+func errShowsPlans(name, plans string) error {
+	return fmt.Errorf("pattern %q: %s is how the plans of %q are shown", name, name, plans)
+}
+
+func errPlanningName(plans, decompose, execute, replan string) error {
+	return fmt.Errorf("a planning tool of %q is named %s, %s or %s", plans, decompose, execute, replan)
+}

@@ -86,7 +86,7 @@ var toolName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // its kind.
 func newTool(s *Server, p Pattern) (*tool, error) {
 	if _, ok := kinds.Of(p.Spec.Kind); !ok {
-		return nil, fmt.Errorf("no pattern of kind %q", p.Spec.Kind)
+		return nil, errNoKind(p.Spec.Kind)
 	}
 	if !toolName.MatchString(p.Spec.Name) {
 		return nil, errors.New("a name is 1 to 64 letters, digits, _ or -")

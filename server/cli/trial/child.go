@@ -43,7 +43,7 @@ type provedResult struct {
 // ProveLife returns the command of a child process that prove kills: a server and its caller in one process.
 func (a *Commands) ProveLife() *cobra.Command {
 	return &cobra.Command{
-		Use: "prove-life", Short: "Play one life of a process that prove kills", Hidden: true, Args: cobra.NoArgs,
+		Use: "prove-life", Short: lifeShort, Hidden: true, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var told provedLife
 			if err := json.NewDecoder(a.In).Decode(&told); err != nil {

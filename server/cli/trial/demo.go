@@ -53,7 +53,7 @@ func (a *Commands) Demo() *cobra.Command {
 		Use:     "demo",
 		Short:   demoShort,
 		Long:    demoHelp,
-		Example: "  patterngate demo\n  patterngate demo --live",
+		Example: demoExamples,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if live {

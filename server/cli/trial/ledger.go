@@ -22,7 +22,7 @@ import (
 func (a *Commands) Ledger() *cobra.Command {
 	var hold string
 	cmd := &cobra.Command{
-		Use: "ledger FILE", Short: "Count what the demo's tools do (for demo and prove)", Hidden: true, Args: cobra.ExactArgs(1),
+		Use: "ledger FILE", Short: ledgerShort, Hidden: true, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := ledger.Open(args[0])
 			if err != nil {
@@ -48,7 +48,7 @@ func (a *Commands) Ledger() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&hold, "hold", "", "enter this tool's first effect without ever answering it")
+	cmd.Flags().StringVar(&hold, "hold", "", holdFlag)
 	return cmd
 }
 

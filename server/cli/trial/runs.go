@@ -61,7 +61,7 @@ func refundOf(usd float64) []any {
 	return []any{
 		tool("get_refund_context", map[string]any{"user_id": 42}),
 		tool("issue_refund", map[string]any{"user_id": 42, "amount_usd": usd, "reason": "Refund within policy"}),
-		tool("send_refund_email", map[string]any{"user_id": 42, "amount_usd": usd, "message": "Your refund is on its way."}),
+		tool("send_refund_email", map[string]any{"user_id": 42, "amount_usd": usd, "message": refundMail}),
 		map[string]any{"kind": "final", "answer": "Refunded and confirmed."},
 	}
 }
@@ -73,7 +73,7 @@ func crowdOf(n int) []provedRun {
 		usd := float64(i + 1)
 		runs[i] = provedRun{
 			Name: fmt.Sprintf("refund of %v USD", usd), Tool: "supervised_refund",
-			Arguments: map[string]any{"goal": fmt.Sprintf("Refund %v USD to user 42.", usd), "actions": refundOf(usd)},
+			Arguments: map[string]any{"goal": goalOfRefund(usd), "actions": refundOf(usd)},
 		}
 	}
 	return runs

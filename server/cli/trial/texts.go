@@ -15,7 +15,8 @@ const (
 		"needed. It ends with 1 if a result is not as it should be.\n\n" +
 		"With --live you are the person. A refund of 1200 USD waits for you on a page in your browser. Patterngate kills the\n" +
 		"server and starts it again while the refund waits. Then you decide, and the payment happens once."
-	liveFlag = "you decide about the refund, on a page in your browser"
+	demoExamples = "  patterngate demo\n  patterngate demo --live"
+	liveFlag     = "you decide about the refund, on a page in your browser"
 
 	tryTemporary = "set TMPDIR to a directory that you may write to"
 	doingPay     = "a server makes the payment, and is killed"
@@ -24,6 +25,18 @@ const (
 
 // errNotPaid is the error of a call that ended before the server could be killed.
 var errNotPaid = errors.New("the call ended before the payment was made")
+
+// The hidden commands of the demo and of prove.
+const (
+	lifeShort   = "Play one life of a process that prove kills"
+	ledgerShort = "Count what the demo's tools do (for demo and prove)"
+	holdFlag    = "enter this tool's first effect without ever answering it"
+)
+
+// The refunds of prove.
+const refundMail = "Your refund is on its way."
+
+func goalOfRefund(usd float64) string { return fmt.Sprintf("Refund %v USD to user 42.", usd) }
 
 // The live demo.
 const (
