@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -209,13 +210,18 @@ func TestCatalogTest(t *testing.T) {
 	if out := s.must(t, "catalog", "test", "look", "--args", `{"q":"x"}`); !strings.Contains(out, `"q"`) {
 		t.Errorf("catalog test shows %s", out)
 	}
+	if out := s.must(t, "catalog", "test", "look", "q=y"); !strings.Contains(out, `"q":"y"`) {
+		t.Errorf("catalog test with key=value shows %s", out)
+	}
 	for name, tt := range map[string]struct {
 		args []string
 		code int
 		want string
 	}{
 		"a write":        {[]string{"note"}, console.ExitRefused, "effect write"},
-		"no such tool":   {[]string{"lok"}, console.ExitUsage, "no tool"},
+		"what to do":     {[]string{"note"}, console.ExitRefused, "try: add note to catalog.expose, then: patterngate call note --dry-run\n"},
+		"no such tool":   {[]string{"lok"}, console.ExitUsage, `no tool "lok"; did you mean look?`},
+		"no key=value":   {[]string{"look", "x"}, console.ExitUsage, "write key=value"},
 		"bad arguments":  {[]string{"look", "--args", `{"q":1}`}, 0, "q"},
 		"no arguments":   {[]string{"look", "--args", "{"}, console.ExitUsage, ""},
 		"no tool at all": {nil, console.ExitUsage, "patterngate catalog list"},
@@ -225,8 +231,54 @@ func TestCatalogTest(t *testing.T) {
 			t.Errorf("%s ends with %d: %s%s", name, code, out, errs)
 		}
 	}
-	if diff := cmp.Diff([]string{"look"}, s.called(t)); diff != "" {
+	if diff := cmp.Diff([]string{"look", "look"}, s.called(t)); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// The command that is advised for a tool that writes works, and calls nothing.
+func TestCatalogTestAdvice(t *testing.T) {
+	t.Parallel()
+	const notes = "policies: {notes: {rules: [{id: ok, match: note, approve: {}}]}}\n"
+	for want, expose := range map[string]string{"policy explain --tool note": "", "call note": "  expose: [note]\n"} {
+		s := newOwnScene(t, "        note: {effect: write, policy: notes}\n"+expose, notes)
+		s.must(t, "catalog", "accept", "--yes")
+		code, _, errs := s.command(t, nil, "catalog", "test", "note")
+		_, line, _ := strings.Cut(errs, "try: patterngate ")
+		advised, err := console.SplitWords(strings.TrimSpace(line), false)
+		if code != console.ExitRefused || err != nil || !strings.HasPrefix(line, want) {
+			t.Errorf("catalog test of a write ends with %d: %s (%v)", code, errs, err)
+			continue
+		}
+		if code, out, errs := s.command(t, nil, advised...); code != console.ExitDone || !strings.Contains(out, "note") {
+			t.Errorf("%s ends with %d: %s%s", line, code, out, errs)
+		}
+		if called := s.called(t); len(called) > 0 {
+			t.Errorf("%s: calls %v", line, called)
+		}
+	}
+}
+
+// A tool that is off is listed, and the command that accepts it names the line to edit.
+func TestCatalogAcceptNamesTheLine(t *testing.T) {
+	t.Parallel()
+	s := newOwnScene(t, "        note: {enabled: false}\n", "")
+	if out := s.must(t, "catalog", "list"); !regexp.MustCompile(`(?m)^note +crm +- +off `).MatchString(out) {
+		t.Errorf("catalog list shows\n%s", out)
+	}
+	line := 1 + strings.Count(strings.SplitN(readFile(t, s.config), "note: {enabled", 2)[0], "\n")
+	if code, _, errs := s.command(t, nil, "catalog", "accept", "crm/note"); code != console.ExitUsage || !strings.HasSuffix(errs, fmt.Sprintf("try: edit %s:%d\n", s.config, line)) {
+		t.Errorf("catalog accept of a tool that is off ends with %d: %s", code, errs)
+	}
+	s.must(t, "catalog", "accept", "--yes")
+	if out := s.must(t, "catalog", "accept"); !strings.Contains(out, "nothing to accept; off: 1 tool, see patterngate catalog list\n") {
+		t.Errorf("catalog accept with nothing to accept says %s", out)
+	}
+	if code, _, errs := s.command(t, nil, "catalog", "test", "note"); code != console.ExitUsage || !strings.Contains(errs, "note is off") {
+		t.Errorf("catalog test of a tool that is off ends with %d: %s", code, errs)
+	}
+	if code, _, errs := s.command(t, nil, "catalog", "accept", "crm/loko"); code != console.ExitUsage || !strings.Contains(errs, "did you mean look?") {
+		t.Errorf("catalog accept crm/loko ends with %d: %s", code, errs)
 	}
 }
 

@@ -106,6 +106,7 @@ var exampleWorlds = map[string]exampleWorld{
 	"patterngate policy diff pg.yaml new.yaml":                                                        {},
 	"patterngate catalog accept":                                                                      accepting,
 	"patterngate catalog accept orders/read_text_file":                                                accepting,
+	`patterngate catalog test read_order path=A-1001.json`:                                            accepted,
 	`patterngate catalog test read_order --args '{"path":"A-1001.json"}'`:                             accepted,
 	"patterngate policy explain --tool refund_charge --args @call.json":                               ownServer,
 	"patterngate policy explain --tool refund_charge --args @call.json --effects @before.json":        ownServer,

@@ -146,6 +146,6 @@ func (a *serviceOpener) inboxLine(c settings.Config) string {
 }
 
 // callTool calls one tool of Patterngate's own server with a configuration, and prints the result.
-func (a *serviceOpener) callTool(ctx context.Context, c assembly.Loaded, tool, args string) error {
-	return a.callCommands(func() (assembly.Loaded, error) { return c, nil }).Tool(ctx, tool, args)
+func (a *serviceOpener) callTool(ctx context.Context, c assembly.Loaded, tool, args string, words []string) error {
+	return a.callCommands(func() (assembly.Loaded, error) { return c, nil }).Tool(ctx, tool, args, words)
 }

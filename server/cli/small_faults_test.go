@@ -46,12 +46,17 @@ func TestPolicyCoverageIgnoresOneArgument(t *testing.T) {
 		code int
 		want string
 	}{
-		"neither":      {nil, console.ExitFault, "pay.note"},
-		"one":          {[]string{"--ignore", "pay.note"}, console.ExitFault, "pay.memo"},
-		"both":         {[]string{"--ignore", "pay.note,pay.memo"}, console.ExitDone, "; ignored\n"},
-		"another tool": {[]string{"--ignore", "paid.note,pay.memo"}, console.ExitFault, "pay.note"},
-		"no such kind": {[]string{"--ignore", "note"}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
-		"no argument":  {[]string{"--ignore", "pay."}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
+		"neither":          {nil, console.ExitFault, "pay.note"},
+		"the way out":      {nil, console.ExitFault, "; add a rule, or --ignore pay.note\n"},
+		"one":              {[]string{"--ignore", "pay.note"}, console.ExitFault, "; add a rule, or --ignore pay.memo\n"},
+		"one, counted":     {[]string{"--ignore", "pay.note"}, console.ExitFault, "\n1 finding, 2 ignored\n"},
+		"neither, counted": {nil, console.ExitFault, "\n2 findings, 1 ignored\n"},
+		"both":             {[]string{"--ignore", "pay.note,pay.memo"}, console.ExitDone, "; ignored\n"},
+		"both, counted":    {[]string{"--ignore", "pay.note,pay.memo"}, console.ExitDone, "\n0 findings, 3 ignored\n"},
+		"calls":            {nil, console.ExitFault, ", 0 recorded calls, the rest variations\n"},
+		"another tool":     {[]string{"--ignore", "paid.note,pay.memo"}, console.ExitFault, "pay.note"},
+		"no such kind":     {[]string{"--ignore", "note"}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
+		"no argument":      {[]string{"--ignore", "pay."}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
 	} {
 		if code, out := cover(tt.args...); code != tt.code || !strings.Contains(out, tt.want) {
 			t.Errorf("%s: ends with %d, want %d and %q:\n%s", name, code, tt.code, tt.want, out)

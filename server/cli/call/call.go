@@ -107,10 +107,10 @@ func (a *Commands) Command() *cobra.Command {
 	return cmd
 }
 
-// Tool calls a tool of Patterngate's own server with arguments as --args takes them, and prints the result.
-func (a *Commands) Tool(ctx context.Context, name, args string) error {
+// Tool calls a tool of Patterngate's own server with arguments as --args takes them, and words key=value. It prints the result.
+func (a *Commands) Tool(ctx context.Context, name, args string, words []string) error {
 	c := &toolCall{Commands: a, args: args}
-	return c.run(ctx, name, nil)
+	return c.run(ctx, name, words)
 }
 
 // run makes the call and prints the result.

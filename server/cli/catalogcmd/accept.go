@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"patterngate/server/cli/signing"
 	"patterngate/server/cli/statefile"
 	"patterngate/server/settings"
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/tools"
 )
 
@@ -72,6 +74,9 @@ type acceptedRow struct {
 func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []string, yes bool, key string) error {
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
+	if off, ok := errors.AsType[*offError](err); ok && loaded.Path != "" {
+		return console.Usage(what, err, editAt(loaded.Path, off.at.Line))
+	}
 	if err != nil {
 		return console.Usage(what, err, "patterngate catalog list")
 	}
@@ -90,7 +95,7 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 	progress := a.StateFile.Spin("starting the servers and comparing their tools")
 	rows, open := a.compared(asking, loaded, wanted, stands)
 	progress.Stop()
-	if err := a.showCompared(rows, open); err != nil {
+	if err := a.showCompared(rows, open, len(offTools(loaded.Catalog))); err != nil {
 		return err
 	}
 	if len(open) == 0 {
@@ -140,7 +145,7 @@ func wantedTools(c tools.Catalog, names []string) (map[string][]string, error) {
 	case len(c.Servers) == 0:
 		return nil, errNoServersDeclared
 	case len(names) == 0 && len(all) == 0:
-		return nil, errors.New("every tool that the file names has \"enabled: false\". Remove it from one, then accept that one")
+		return nil, &offError{everyToolOff, firstOff(c, "")}
 	case len(names) == 0:
 		return all, nil
 	}
@@ -153,9 +158,9 @@ func wantedTools(c tools.Catalog, names []string) (map[string][]string, error) {
 		}
 		switch {
 		case !ok:
-			return nil, fmt.Errorf("no server %s in the file", console.Quoted(at))
+			return nil, errors.New(noServer(console.Quoted(at), gateway.NearTyped(at, slices.Sorted(maps.Keys(all)))))
 		case one && !slices.Contains(tools, tool):
-			return nil, fmt.Errorf("the file names no tool %s of server %s", console.Quoted(tool), at)
+			return nil, errors.New(noToolOf(console.Quoted(tool), at, gateway.NearTyped(tool, tools)))
 		case one:
 			wanted[at] = append(wanted[at], tool)
 		default:
@@ -165,27 +170,51 @@ func wantedTools(c tools.Catalog, names []string) (map[string][]string, error) {
 	return wanted, nil
 }
 
+// offError is the error of a tool or server that the file disables, with the place to edit.
+type offError struct {
+	text string
+	at   grammar.Position
+}
+
+// Error implements error.
+func (e *offError) Error() string { return e.text }
+
+// firstOff returns the place of the first disabled server or tool, of one server if it is named.
+func firstOff(c tools.Catalog, server string) grammar.Position {
+	for _, s := range c.Servers {
+		if server != "" && s.Name != server {
+			continue
+		}
+		if !s.Enabled {
+			return s.At
+		}
+		if i := slices.IndexFunc(s.Tools, func(t tools.ServerTool) bool { return !t.Enabled }); i >= 0 {
+			return s.Tools[i].At
+		}
+	}
+	return grammar.Position{}
+}
+
 // disabledIn returns an error if the file disables the server or the tool. An empty tool means the server as a whole.
 func disabledIn(c tools.Catalog, server, tool string) error {
-	const fix = `Remove "enabled: false" from its entry, then accept it`
 	for _, s := range c.Servers {
 		if s.Name != server {
 			continue
 		}
 		if !s.Enabled {
-			return fmt.Errorf("server %s is disabled in the file. %s", server, fix)
+			return &offError{serverOff(server), s.At}
 		}
-		named, enabled := false, false
+		named, enabled, at := false, false, grammar.Position{}
 		for _, t := range s.Tools {
 			if tool == "" || t.Upstream == tool {
-				named, enabled = true, enabled || t.Enabled
+				named, enabled, at = true, enabled || t.Enabled, t.At
 			}
 		}
 		switch {
 		case named && !enabled && tool == "":
-			return fmt.Errorf("every tool of server %s is disabled in the file. Remove \"enabled: false\" from one, then accept it", server)
+			return &offError{everyToolOfOff(server), firstOff(c, server)}
 		case named && !enabled:
-			return fmt.Errorf("tool %s of server %s is disabled in the file. %s", console.Quoted(tool), server, fix)
+			return &offError{toolOff(console.Quoted(tool), server), at}
 		}
 	}
 	return nil
@@ -267,7 +296,8 @@ func repeats(mask *catalog.Mask, d pins.Definition) bool {
 	return !ijson.Equal(all, mask.Value(all))
 }
 
-func (a *Commands) showCompared(rows []acceptedRow, open []acceptance) error {
+// showCompared prints the rows. off is how many tools the file disables.
+func (a *Commands) showCompared(rows []acceptedRow, open []acceptance, off int) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
@@ -285,7 +315,7 @@ func (a *Commands) showCompared(rows []acceptedRow, open []acceptance) error {
 		}
 	}
 	if len(open) == 0 {
-		b.WriteString("nothing to accept\n")
+		b.WriteString(nothingToAccept(off))
 	}
 	return a.Print(b.String())
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/server/settings/grammar"
 	"patterngate/server/settings/tools"
 )
 
@@ -35,5 +36,28 @@ func TestCatalogAcceptOfWhatIsDisabled(t *testing.T) {
 	}
 	if _, err := wantedTools(tools.Catalog{Servers: c.Servers[1:]}, nil); err == nil || !strings.Contains(err.Error(), "enabled: false") {
 		t.Errorf("of a file in which all is disabled: %v", err)
+	}
+}
+
+// What the file disables is listed as off, with the place to edit.
+func TestOffTools(t *testing.T) {
+	c := tools.Catalog{
+		Servers: []tools.Server{
+			{Name: "crm", Enabled: true, Tools: []tools.ServerTool{{Tool: tools.Tool{Name: "look", Enabled: true}}, {Tool: tools.Tool{Name: "drop", At: grammar.Position{Line: 7}}, Upstream: "drop"}}},
+			{Name: "down", At: grammar.Position{Line: 9}, Tools: []tools.ServerTool{{Tool: tools.Tool{Name: "see", Enabled: true}, Upstream: "see"}}},
+		},
+		HTTP: []tools.HTTPTool{{Tool: tools.Tool{Name: "ask"}}, {Tool: tools.Tool{Name: "tell", Enabled: true}}},
+	}
+	var got []string
+	for _, r := range offTools(c) {
+		got = append(got, r.Server+"/"+r.Name+" "+r.State)
+	}
+	if want := "crm/drop off, down/see off, http/ask off"; strings.Join(got, ", ") != want {
+		t.Errorf("offTools: %s, want %s", strings.Join(got, ", "), want)
+	}
+	for server, line := range map[string]int{"": 7, "crm": 7, "down": 9} {
+		if at := firstOff(c, server); at.Line != line {
+			t.Errorf("firstOff(%q): line %d, want %d", server, at.Line, line)
+		}
 	}
 }

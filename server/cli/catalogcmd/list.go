@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"patterngate/catalog"
+	"patterngate/gateway"
+	"patterngate/ijson"
 	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/invocation"
@@ -24,7 +27,8 @@ type Commands struct {
 	*invocation.StateFile
 	*signing.Signer
 	// Call calls a tool of Patterngate's own server with a configuration, and prints the result. args are JSON, @FILE or -.
-	Call func(ctx context.Context, c assembly.Loaded, tool, args string) error
+	// words are key=value.
+	Call func(ctx context.Context, c assembly.Loaded, tool, args string, words []string) error
 }
 
 // Command returns the command "catalog".
@@ -46,7 +50,7 @@ type row struct {
 	Server     string   `json:"server"`
 	Effect     string   `json:"effect"`
 	Idempotent bool     `json:"idempotent"`
-	State      string   `json:"state"`
+	State      string   `json:"state"` // ready, held, unavailable, off
 	Why        string   `json:"why,omitempty"`
 	Policy     string   `json:"policy,omitempty"` // its own policy, which applies to every caller
 	Patterns   []string `json:"patterns"`
@@ -58,8 +62,8 @@ func (a *Commands) listCommand() *cobra.Command {
 		Short: "List the tools behind the policy with their effect and state",
 		Long: "Lists each tool: where it is, what a call can change, whether it is ready, its policy, and the patterns that " +
 			"use it.\n\n" +
-			"This command starts no server. A tool is \"held\" until you accept its definition with \"patterngate catalog " +
-			"accept\". An HTTP tool or server is \"unavailable\" if its host name leads only to addresses that Patterngate does " +
+			"This command starts no server. A tool is \"off\" if it or its server has \"enabled: false\". It is \"held\" until you accept its definition with " +
+			"\"patterngate catalog accept\". An HTTP tool or server is \"unavailable\" if its host name leads only to addresses that Patterngate does " +
 			"not dial.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -80,7 +84,7 @@ func (a *Commands) listCommand() *cobra.Command {
 				rows[i].Policy = c.PolicyOf(rows[i].Name)
 			}
 			closeNames(rows, c.Catalog.ClosedNames(cmd.Context()))
-			return a.printList(rows)
+			return a.printList(append(rows, offTools(c.Catalog)...))
 		},
 	}
 }
@@ -104,6 +108,29 @@ func rowsOf(d *assembly.Declaration) []row {
 			}
 		}
 		rows = append(rows, row)
+	}
+	return rows
+}
+
+// offTools returns the tools that the file disables, in its order.
+func offTools(c tools.Catalog) (rows []row) {
+	add := func(t *tools.Tool, server string) {
+		rows = append(rows, row{
+			Name: t.Name, Server: server, Effect: string(t.Effect), Idempotent: t.Idempotent, State: stateOff, Policy: t.Policy, Patterns: []string{},
+		})
+	}
+	for i := range c.Servers {
+		s := &c.Servers[i]
+		for j := range s.Tools {
+			if t := &s.Tools[j]; !s.Enabled || !t.Enabled {
+				add(&t.Tool, s.Name)
+			}
+		}
+	}
+	for i := range c.HTTP {
+		if t := &c.HTTP[i]; !t.Enabled {
+			add(&t.Tool, "http")
+		}
 	}
 	return rows
 }
@@ -132,7 +159,7 @@ func (a *Commands) printList(rows []row) error {
 			effect += ", idempotent"
 		}
 		used := strings.Join(r.Patterns, " ")
-		table = append(table, []string{r.Name, r.Server, effect, r.State, cmp.Or(r.Policy, "-"), cmp.Or(used, "-")})
+		table = append(table, []string{r.Name, r.Server, cmp.Or(effect, "-"), r.State, cmp.Or(r.Policy, "-"), cmp.Or(used, "-")})
 		if r.Why != "" {
 			fmt.Fprintf(&why, "%s: %s\n", r.Name, r.Why)
 		}
@@ -147,26 +174,33 @@ func (a *Commands) printList(rows []row) error {
 func (a *Commands) testCommand() *cobra.Command {
 	args := ""
 	cmd := &cobra.Command{
-		Use:   "test TOOL",
+		Use:   "test TOOL [key=value]...",
 		Short: "Call one tool that only reads, to try it",
-		Long: "Calls one tool of effect read through the gate and records the run. No model is needed.\n\n" +
+		Long: "Calls one tool of effect read through the gate and records the run. No model is needed. Arguments are written as for " +
+			"\"patterngate call\".\n\n" +
 			"A tool that writes is refused. Use it in a pattern.",
-		Example: "  patterngate catalog test read_order --args '{\"path\":\"A-1001.json\"}'",
-		Args:    console.One("catalog test", "tool", "patterngate catalog list"),
-		RunE: func(cmd *cobra.Command, names []string) error {
+		Example: "  patterngate catalog test read_order path=A-1001.json\n" +
+			"  patterngate catalog test read_order --args '{\"path\":\"A-1001.json\"}'",
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return console.Usage("catalog test", errors.New(nameTool), "patterngate catalog list")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, words []string) error {
 			loaded, err := a.Load()
 			if err != nil {
 				return err
 			}
-			return a.test(cmd, loaded, names[0], args)
+			return a.test(cmd, loaded, words[0], args, words[1:])
 		},
 	}
-	cmd.Flags().StringVar(&args, "args", "{}", "the arguments: `JSON`, @FILE, or - for standard input")
+	cmd.Flags().StringVar(&args, "args", "", "a JSON object of arguments: `JSON`, @FILE, or - for standard input")
 	return cmd
 }
 
 // test exposes the tool for this one call, and makes the call.
-func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string) error {
+func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string, words []string) error {
 	d, err := assembly.Declare(c, a.Environ)
 	if err != nil {
 		return console.Fault("catalog test", err)
@@ -174,28 +208,51 @@ func (a *Commands) test(cmd *cobra.Command, c assembly.Loaded, name, args string
 	tool, ok := d.Tools.Tool(name)
 	switch {
 	case !ok:
-		return console.Usage("catalog test", fmt.Errorf("no tool %s", console.Quoted(name)), "patterngate catalog list")
+		for _, off := range offTools(c.Catalog) {
+			if off.Name == name {
+				return console.Usage("catalog test", errors.New(testOff(name)), "patterngate catalog list")
+			}
+		}
+		return console.Usage("catalog test", errors.New(noTool(console.Quoted(name), gateway.NearTyped(name, d.Tools.Names()))), "patterngate catalog list")
 	case tool.Effect != catalog.Read:
-		return console.Refused("catalog test "+name, "it has effect "+string(tool.Effect)+"; only tools that read can be tested", tryWrite(name, slices.Contains(c.Catalog.Expose, name)))
+		return console.Refused("catalog test "+name, onlyReads(string(tool.Effect)), tryWrite(c, tool))
 	case tool.Server == "":
-		return console.Refused("catalog test "+name, "it is a demo tool", "patterngate demo")
+		return console.Refused("catalog test "+name, demoTool, "patterngate demo")
 	}
 	served := name
-	if at := slices.IndexFunc(c.Patterns, func(p settings.Pattern) bool { return p.Enabled && p.Tool == name }); at >= 0 {
-		served = c.Patterns[at].Name
+	if at := patternOf(c, name); at != "" {
+		served = at
 	} else if !slices.Contains(c.Catalog.Expose, name) {
 		c = c.Exposing(name)
 	}
-	return a.Call(cmd.Context(), c, served, args)
+	return a.Call(cmd.Context(), c, served, args, words)
 }
 
-// tryWrite returns what to do with a tool that writes and cannot be tested. exposed: clients can call it by its own name.
-func tryWrite(name string, exposed bool) string {
-	if exposed {
-		return "patterngate call " + name + " with its arguments and --dry-run"
+// patternOf returns the pattern that is this tool for clients, or "".
+func patternOf(c assembly.Loaded, tool string) string {
+	if at := slices.IndexFunc(c.Patterns, func(p settings.Pattern) bool { return p.Enabled && p.Tool == tool }); at >= 0 {
+		return c.Patterns[at].Name
 	}
-	return "patterngate call PATTERN, with a pattern that uses it"
+	return ""
+}
+
+// tryWrite returns a command that tries a tool that writes, without a call: a dry run if clients can call it, else its policy.
+// The arguments are an example of its schema.
+func tryWrite(c assembly.Loaded, tool catalog.Tool) string {
+	name := tool.Own()
+	args := console.ShellWord(runtime.GOOS, string(ijson.Canonical(tool.Input.Example())))
+	served := patternOf(c, name)
+	if served == "" && slices.Contains(c.Catalog.Expose, name) {
+		served = name
+	}
+	switch {
+	case served != "":
+		return dryRun(served, args)
+	case c.PolicyOf(name) != "":
+		return explainCall(name, args)
+	}
+	return exposeFirst(name)
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.
-var errNoServersDeclared = errors.New("the configuration has no servers")
+var errNoServersDeclared = errors.New(noServersDeclared)

@@ -34,6 +34,19 @@ func (f gap) ignoredBy(word string) bool {
 	return word == f.Kind || f.Kind == findUnread && word == f.Tool+"."+f.Argument
 }
 
+// wayOut returns what a person can do about a finding.
+func (f gap) wayOut() string {
+	switch {
+	case f.Ignored:
+		return wasIgnored
+	case f.Kind == findUnread:
+		return addRule(f.Tool + "." + f.Argument)
+	case f.Kind == findNoRule:
+		return addRule(f.Kind)
+	}
+	return addTest(f.Kind)
+}
+
 // checkIgnored refuses a word of --ignore that cannot name a finding.
 func checkIgnored(words []string) error {
 	for _, word := range words {
@@ -256,6 +269,7 @@ func (a *Commands) printCoverage(c coverage, ignore []string) error {
 
 func (c coverage) text() string {
 	var b strings.Builder
+	ignored := 0
 	for _, f := range c.Findings {
 		about := f.Tool
 		switch {
@@ -267,11 +281,10 @@ func (c coverage) text() string {
 		if f.Policy != "" {
 			about = f.Policy + ": " + about
 		}
-		fmt.Fprintf(&b, "%-8s  %s: %s", f.Kind, about, f.Evidence)
 		if f.Ignored {
-			b.WriteString("; ignored")
+			ignored++
 		}
-		b.WriteByte('\n')
+		fmt.Fprintf(&b, "%-8s  %s: %s; %s\n", f.Kind, about, f.Evidence, f.wayOut())
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Policies)) {
 		by := c.Policies[name]
@@ -281,9 +294,8 @@ func (c coverage) text() string {
 				decide++
 			}
 		}
-		fmt.Fprintf(&b, "%s: %d of %s decide in %s, %s and variations, %s in all\n", name, decide, console.Plural(len(by.Rules), "rule"),
-			console.Plural(by.Tests, "test"), console.Plural(by.Recorded, "recorded call"), console.Plural(by.Judged, "call"))
+		b.WriteString(decides(name, decide, by))
 	}
-	fmt.Fprintf(&b, "%s\n", console.Plural(len(c.Findings), "finding"))
+	b.WriteString(found(len(c.Findings)-ignored, ignored))
 	return b.String()
 }

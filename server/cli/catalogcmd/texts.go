@@ -1,0 +1,86 @@
+package catalogcmd
+
+import (
+	"fmt"
+
+	"patterngate/server/cli/console"
+)
+
+// This file has texts of the package that people read. The texts of help pages are beside their commands.
+
+// The state of a tool that the file disables.
+const stateOff = "off"
+
+// Trying a tool.
+
+const (
+	nameTool = "name the tool"
+	demoTool = "it is a demo tool"
+)
+
+func noTool(name, near string) string { return meant("no tool "+name, near) }
+
+func testOff(name string) string {
+	return fmt.Sprintf("%s is off: it or its server has \"enabled: false\" in the file", name)
+}
+
+func onlyReads(effect string) string {
+	return fmt.Sprintf("it has effect %s; only tools that read can be tested", effect)
+}
+
+func dryRun(tool, args string) string {
+	return fmt.Sprintf("patterngate call %s --args %s --dry-run", tool, args)
+}
+
+func explainCall(tool, args string) string {
+	return fmt.Sprintf("patterngate policy explain --tool %s --args %s", tool, args)
+}
+
+func exposeFirst(tool string) string {
+	return fmt.Sprintf("add %s to catalog.expose, then: patterngate call %s --dry-run", tool, tool)
+}
+
+// Accepting tools.
+
+const (
+	noServersDeclared = "the configuration has no servers"
+	everyToolOff      = "every tool that the file names has \"enabled: false\". Remove it from one, then accept that one"
+)
+
+func serverOff(server string) string {
+	return fmt.Sprintf("server %s is disabled in the file. Remove \"enabled: false\" from its entry, then accept it", server)
+}
+
+func everyToolOfOff(server string) string {
+	return fmt.Sprintf("every tool of server %s is disabled in the file. Remove \"enabled: false\" from one, then accept it", server)
+}
+
+func toolOff(tool, server string) string {
+	return fmt.Sprintf("tool %s of server %s is disabled in the file. Remove \"enabled: false\" from its entry, then accept it", tool, server)
+}
+
+func noServer(name, near string) string {
+	return meant(fmt.Sprintf("no server %s in the file", name), near)
+}
+
+func noToolOf(tool, server, near string) string {
+	return meant(fmt.Sprintf("the file names no tool %s of server %s", tool, server), near)
+}
+
+// editAt names the line of the file to edit.
+func editAt(file string, line int) string { return fmt.Sprintf("edit %s:%d", file, line) }
+
+func nothingToAccept(off int) string {
+	if off > 0 {
+		return fmt.Sprintf("nothing to accept; off: %s, see patterngate catalog list\n", console.Plural(off, "tool"))
+	}
+	return "nothing to accept\n"
+}
+
+// meant adds the name that was meant.
+func meant(reason, near string) string {
+	if near == "" {
+		return reason
+	}
+	return fmt.Sprintf("%s; did you mean %s?", reason, near)
+}
