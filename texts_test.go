@@ -30,7 +30,7 @@ type text struct {
 }
 
 // sources returns the files with texts for users that are not documents: Go files, tool schemas, page templates, YAML files.
-// The extraction takes every literal of a package's texts.go. Elsewhere it takes what [goTexts] recognizes.
+// The extraction takes every literal of a package's texts.go and texts_TOPIC.go. Elsewhere it takes what [goTexts] recognizes.
 func sources(t *testing.T) []string {
 	t.Helper()
 	var found []string
@@ -80,7 +80,7 @@ func textsOf(file string, content []byte) ([]text, error) {
 	return nil, fmt.Errorf("%s is of no known kind", file)
 }
 
-// goTexts returns the literals of a Go file: all of a texts.go, in other files those of [minWords] words or more, and the
+// goTexts returns the literals of a Go file: all of a catalogue, in other files those of [minWords] words or more, and the
 // descriptions in struct tags. Literals that are added are one text.
 func goTexts(file string, content []byte) ([]text, error) {
 	set := token.NewFileSet()
@@ -90,7 +90,7 @@ func goTexts(file string, content []byte) ([]text, error) {
 	}
 	var texts []text
 	add := func(n ast.Node, words string) { texts = append(texts, text{file, set.Position(n.Pos()).Line, words}) }
-	all := filepath.Base(file) == "texts.go"
+	all := isCatalogue(file)
 	var visit func(n ast.Node) bool
 	visit = func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -199,7 +199,13 @@ func plain(words string) string {
 	return strings.TrimSpace(words)
 }
 
-// minWords is how many words of English make prose of a literal outside of a texts.go.
+// isCatalogue reports whether a file is the catalogue of its package: texts.go, or a part of it by topic, such as texts_rows.go.
+func isCatalogue(file string) bool {
+	name := filepath.Base(file)
+	return name == "texts.go" || strings.HasPrefix(name, "texts_") && !strings.HasSuffix(name, "_test.go")
+}
+
+// minWords is how many words of English make prose of a literal outside of a catalogue.
 const minWords = 4
 
 // looksLikeProse reports whether a literal has so many words of English, and is not mostly something else.

@@ -2,7 +2,6 @@ package wording
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"patterngate/gateway/planning"
@@ -19,9 +18,9 @@ func PlanStatus(state patterns.PlanState, v patterns.PlanView) (text, class stri
 	case state.Holder != "":
 		return "running", "busy"
 	case v.Counts.Total > 0 && v.Counts.Completed == v.Counts.Total:
-		return "all completed", "good"
+		return planCompleted, "good"
 	case state.Plan.Last == nil:
-		return "not executed yet", ""
+		return planNotExecuted, ""
 	}
 	return RunStatus(state.Plan.Last.Status)
 }
@@ -29,14 +28,14 @@ func PlanStatus(state patterns.PlanState, v patterns.PlanView) (text, class stri
 // PlanHolder says what the run that holds a plan does with it.
 func PlanHolder(state patterns.PlanState) string {
 	word := map[patterns.PlanVerb]string{
-		patterns.DecomposeVerb: "plans its next steps", patterns.ExecuteVerb: "executes it", patterns.ReplanVerb: "replans it",
+		patterns.DecomposeVerb: holderPlans, patterns.ExecuteVerb: holderExecutes, patterns.ReplanVerb: holderReplans,
 	}[state.Verb]
-	text := cmp.Or(word, "has it")
+	text := cmp.Or(word, holderHas)
 	switch {
 	case state.State == patterns.Parked && state.Waiting == nil:
-		text += ", and waits"
+		text += holderWaits
 	case state.State == patterns.Over:
-		text += ", and ended without giving it back"
+		text += holderEnded
 	}
 	return text
 }
@@ -54,9 +53,9 @@ func SubtaskCause(row patterns.SubtaskRow) string {
 	switch row.Reason {
 	case "":
 	case "dependency_failed":
-		list = append(list, "a subtask before it failed")
+		list = append(list, beforeFailed)
 	case "dependency_skipped":
-		list = append(list, "a subtask before it was skipped")
+		list = append(list, beforeSkipped)
 	default:
 		list = append(list, Name(row.Reason))
 	}
@@ -67,9 +66,9 @@ func SubtaskCause(row patterns.SubtaskRow) string {
 func Executor(tool string) string {
 	switch tool {
 	case planning.ModelExecutor:
-		return "the model"
+		return theModel
 	case planning.CallerExecutor:
-		return "the caller"
+		return theCaller
 	}
 	return Name(tool)
 }
@@ -78,27 +77,27 @@ func Executor(tool string) string {
 func ResultSource(source string) string {
 	switch source {
 	case "":
-		return "Result"
+		return resultAny
 	case "caller":
-		return "Result, as the caller claims it"
+		return resultClaim
 	case "model":
-		return "Result, as the model wrote it"
+		return resultModel
 	case "tool":
-		return "Result of the call"
+		return resultOfCall
 	}
-	return "Result (" + Name(source) + ")"
+	return resultFrom(Name(source))
 }
 
 // PlanOrigin says what made a plan.
 func PlanOrigin(source string) string {
 	return cmp.Or(map[string]string{
-		"caller": "the caller", "checklist": "the caller, as a checklist", "model": "a model", "rules": "the offline rules",
+		"caller": theCaller, "checklist": aChecklist, "model": aModel, "rules": theRules,
 	}[source], Name(source))
 }
 
 // RevisionKind says what changed a plan.
 func RevisionKind(kind string) string {
-	return cmp.Or(map[string]string{"decompose": "made", "round": "next round", "replan": "replanned"}[kind], Name(kind))
+	return cmp.Or(map[string]string{"decompose": kindMade, "round": kindRound, "replan": kindReplanned}[kind], Name(kind))
 }
 
 // AttemptNotes returns one line for each further fact about an attempt: its error, at most 8 problems, and the decision and
@@ -106,14 +105,14 @@ func RevisionKind(kind string) string {
 func AttemptNotes(a patterns.AttemptRow) []string {
 	var list []string
 	if a.Error != "" {
-		list = append(list, "It reported: "+Clip(a.Error, 200))
+		list = append(list, itReported(Clip(a.Error, 200)))
 	}
 	for i, p := range a.Problems {
 		if i == 8 {
-			list = append(list, "And "+Grouped(len(a.Problems)-i)+" more problems.")
+			list = append(list, More(len(a.Problems)-i, "more problem"))
 			break
 		}
-		list = append(list, fmt.Sprintf("%s: %s; want %s", Clip(string(p.Pointer), 200), Clip(p.Reason, 200), Clip(p.Want, 200)))
+		list = append(list, problemWas(Clip(string(p.Pointer), 200), Clip(p.Reason, 200), Clip(p.Want, 200)))
 	}
 	if h := a.HumanApproval; h != nil {
 		decision := map[bool]string{true: "approve", false: "reject"}[h.Approved]
@@ -122,7 +121,7 @@ func AttemptNotes(a patterns.AttemptRow) []string {
 		}
 		list = append(list, Capitalize(DecidedBy(record.Approved{Decision: decision, By: h.By, Assurance: string(h.Assurance), KeyID: h.KeyID})))
 		if h.Comment != "" {
-			list = append(list, "Their comment: "+Clip(h.Comment, MaxComment))
+			list = append(list, theirComment(Clip(h.Comment, MaxComment)))
 		}
 	}
 	return list

@@ -2,7 +2,6 @@ package wording
 
 import (
 	"cmp"
-	"fmt"
 	"strings"
 
 	"patterngate/patterns"
@@ -34,9 +33,8 @@ func RunStatus(status string) (text, class string) {
 // Waiting says what a run waits for, by the kind of its wait.
 func Waiting(kind string) string {
 	return cmp.Or(map[string]string{
-		"caller": "Waits for its caller", "approval": "Waits for a decision", "settlement": "Waits for a person to say whether a call happened",
-		"retry": "Waits for what is missing here",
-	}[kind], "Waits")
+		"caller": waitsForCaller, "approval": waitsForDecision, "settlement": waitsForSettlement, "retry": waitsForMissing,
+	}[kind], waits)
 }
 
 // Decision returns the verb for a decision of the policy or of a person.
@@ -50,17 +48,17 @@ func Call(c record.Call) (text, class string) {
 		return record.DoneBefore, "good"
 	}
 	if c.Attempts > 1 {
-		defer func() { text += fmt.Sprintf(", in %d attempts", c.Attempts) }()
+		defer func() { text += inAttempts(c.Attempts) }()
 	}
 	switch c.Status {
 	case "done":
-		return "done", "good"
+		return callDone, "good"
 	case "failed":
-		text, class = "failed, nothing was done", "bad"
+		text, class = callFailed, "bad"
 	case "in_doubt":
-		text, class = "outcome unknown: it may have been done", "bad"
+		text, class = callInDoubt, "bad"
 	case "reserved":
-		text, class = "started, no outcome is recorded", "wait"
+		text, class = callReserved, "wait"
 	default:
 		return Name(c.Status), ""
 	}
@@ -72,18 +70,15 @@ func Call(c record.Call) (text, class string) {
 
 // DecidedBy says how and by whom a question was decided, with the assurance of that person's identity.
 func DecidedBy(a record.Approved) string {
-	return fmt.Sprintf("%s by %s, assurance %s", Decision(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), "an unknown person"), Name(cmp.Or(a.Assurance, "none"))) + record.ComparedWords(a.Compared)
+	return decidedBy(Decision(a.Decision), cmp.Or(whoWords(a.By, a.KeyID, a.KeyName), unknownPerson), Name(cmp.Or(a.Assurance, "none"))) + record.ComparedWords(a.Compared)
 }
 
 // whoWords names a person by their key, or by the name from the channel if there is no key. It returns "" if no person is known.
 func whoWords(by, keyID, keyName string) string {
-	switch {
-	case keyID == "":
+	if keyID == "" {
 		return Name(by)
-	case keyName == "":
-		return "key " + Name(keyID)
 	}
-	return "key " + Name(keyID) + " (" + Name(keyName) + ")"
+	return keyWords(Name(keyID), Name(keyName))
 }
 
 // Client returns the name and version that a client gave for itself; "" if it gave none.
@@ -96,40 +91,40 @@ func RowTitle(row record.Row) string {
 	what := Name(row.Name)
 	switch row.Kind {
 	case string(patterns.ModelEffect):
-		return strings.TrimSpace("Asked "+row.Who()) + " for the " + Name(record.AskWords(row.Name))
+		return askedFor(row.Who(), Name(record.AskWords(row.Name)))
 	case string(patterns.ToolEffect):
 		return what
 	case string(patterns.HumanEffect):
 		tool, effect := row.About()
 		if effect != "" {
-			return "Asked a person whether " + Name(effect) + " happened"
+			return askedWhether(Name(effect))
 		}
 		if row.Name == patterns.ApprovePlan {
-			return "Asked a person about a whole plan"
+			return askedAboutPlan
 		}
-		return "Asked a person about " + cmp.Or(Name(tool), "a call")
+		return askedAbout(cmp.Or(Name(tool), aCall))
 	case string(patterns.CallerEffect):
 		if row.Waits() {
-			return "Waited for the caller"
+			return waitedForCaller
 		}
-		return "Took the caller's " + what
+		return tookCallers(what)
 	case string(patterns.TimerEffect):
-		return "Paused"
+		return rowPaused
 	case string(patterns.PlanEffect):
 		if words := row.PlanWords(); words != "" {
 			return Capitalize(words)
 		}
 	case record.Judged:
 		if row.RefusedAnswer() {
-			return "An attempt to decide " + Name(row.Approval) + " was refused"
+			return refusedAttempt(Name(row.Approval))
 		}
-		return cmp.Or(what, "A proposal") + " was " + Decision(row.Decision)
+		return proposalWas(cmp.Or(what, aProposal), Decision(row.Decision))
 	case record.Late:
-		return what + " answered too late. Its answer is not used"
+		return answeredLate(what)
 	case record.Note:
 		return noteWords(row)
 	case record.Unreadable:
-		return "An event that cannot be read"
+		return rowUnreadable
 	}
 	return strings.TrimSpace(Name(row.Kind) + " " + what)
 }
@@ -189,11 +184,11 @@ func RowState(row record.Row) (text, class string) {
 func reasonWords(reason string) string {
 	switch reason {
 	case "timeout":
-		return "no answer came in time"
+		return reasonTimeout
 	case "broken_reply":
-		return "the answer was lost or could not be read"
+		return reasonBrokenReply
 	case "unavailable":
-		return "nothing was sent"
+		return reasonUnavailable
 	}
 	return Name(reason)
 }
@@ -204,30 +199,26 @@ func RowFacts(row record.Row) []string {
 	switch {
 	case row.RefusedAnswer():
 		if who := whoWords(row.By, row.KeyID, row.KeyName); who != "" {
-			list = append(list, "In the name of "+who)
+			list = append(list, inTheNameOf(who))
 		}
-		list = append(list, "Refused as "+Name(cmp.Or(row.Why, "no answer")))
+		list = append(list, refusedAs(Name(cmp.Or(row.Why, noAnswer))))
 	case row.Kind == record.Judged:
 		list = append(list, byRule("", row))
 	case row.Kind == string(patterns.HumanEffect):
-		list = append(list, byRule("Sent to a person", row))
+		list = append(list, byRule(sentToPerson, row))
 		if row.Decision != "" {
-			list = append(list, "Answer: "+DecidedBy(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName, Compared: row.Compared}))
+			list = append(list, answerWas(DecidedBy(record.Approved{Decision: row.Decision, By: row.By, Assurance: row.Sure, KeyID: row.KeyID, KeyName: row.KeyName, Compared: row.Compared})))
 		}
 	case row.Decision == "approve" && row.Rule == "" && row.Why == "allowlisted":
-		list = append(list, "On the list of what may be called; no rule judged it")
+		list = append(list, onAllowList)
 	case row.Decision != "":
 		list = append(list, byRule(Decision(row.Decision), row))
 	}
 	for _, changed := range row.Changed {
-		list = append(list, "Changed by rule "+Name(changed))
+		list = append(list, changedByRule(Name(changed)))
 	}
 	if row.Grant != "" {
-		spends := "Spends approval " + Name(row.Grant)
-		if row.Share != "" {
-			spends += " for its step " + Name(row.Share)
-		}
-		list = append(list, spends)
+		list = append(list, spendsApproval(Name(row.Grant), Name(row.Share)))
 	}
 	if row.Tokens > 0 {
 		list = append(list, Count(row.Tokens, "token"))
@@ -237,7 +228,7 @@ func RowFacts(row record.Row) []string {
 		for i, m := range row.Models {
 			names[i] = Name(m)
 		}
-		list = append(list, "Asked "+strings.Join(names, ", then "))
+		list = append(list, askedModels(strings.Join(names, ", then ")))
 	}
 	if row.Kind == record.Unreadable {
 		list = append(list, Clip(row.Reason, 200))
@@ -253,15 +244,14 @@ func RowFacts(row record.Row) []string {
 
 // byRule appends the rule and the reason of a decision to text. It returns text unchanged if there is neither.
 func byRule(text string, row record.Row) string {
-	switch {
-	case row.Rule != "" && row.Why != "" && row.Why != row.Rule:
-		return strings.TrimSpace(text + " by rule " + Name(row.Rule) + ": " + Clip(row.Why, 200))
-	case row.Rule != "":
-		return strings.TrimSpace(text + " by rule " + Name(row.Rule))
-	case row.Why != "":
-		return strings.TrimSpace(text + ": " + Clip(row.Why, 200))
+	why := Clip(row.Why, 200)
+	if row.Why == row.Rule { // the rule says it
+		why = ""
 	}
-	return text
+	if row.Rule == "" && why == "" {
+		return text
+	}
+	return strings.TrimSpace(decidedByRule(text, Name(row.Rule), why))
 }
 
 // Capitalize makes the first letter of a text upper case. The first letter must be ASCII.
@@ -277,5 +267,5 @@ func Passes(passes int) string {
 	if passes < 2 {
 		return ""
 	}
-	return "judged " + Grouped(passes) + " times until nothing changed"
+	return judgedTimes(passes)
 }

@@ -138,7 +138,7 @@ func JSONBlock(label string, text json.RawMessage, limit int) Block {
 	if len(text) <= limit {
 		return Block{Label: label, Text: PrettyJSON(text)}
 	}
-	return Block{label, BreakLines(text[:limit]), fmt.Sprintf("Cut: the first %s of %s bytes are shown. The whole is in the export.", Grouped(limit), Grouped(len(text)))}
+	return Block{label, BreakLines(text[:limit]), cutAt(limit, len(text))}
 }
 
 // Grouped returns a number with a comma between thousands.
