@@ -176,8 +176,9 @@ func deep(e ast.Expr, left int) bool {
 func syntaxFaults(source common.Source, wrong *common.Errors) []Fault {
 	var faults []Fault
 	for _, e := range wrong.GetErrors() {
-		f := Fault{Reason: syntaxWords(e.Message)}
-		faults = append(faults, placed(f, source, e.Location.Line(), e.Location.Column()))
+		f := placed(Fault{Reason: syntaxWords(e.Message)}, source, e.Location.Line(), e.Location.Column())
+		f.Want = syntaxHint(source.Content(), f.Offset)
+		faults = append(faults, f)
 	}
 	return faults
 }

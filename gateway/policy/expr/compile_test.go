@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 		"double and int, two": {`spent.usd > args.amount_cents`, []string{"11: args.amount_cents is int and spent.usd is double; they cannot be mixed; write double(args.amount_cents)"}},
 		"double plus int":     {`spent.usd + 1 > 2.0`, []string{"11: 1 is int and spent.usd is double; they cannot be mixed; write 1.0"}},
 		"double among ints":   {`spent.usd in [1, 2]`, []string{"11: spent.usd is double and never in a list of int; write 1.0"}},
-		"int and text":        {`args.amount_cents > "5"`, []string{"19: > does not work with int and string"}},
+		"int and text":        {`args.amount_cents > "5"`, []string{`19: > does not work with int and string: args.amount_cents is int, "5" is string; write 5`}},
 		"double among others": {`spent.usd in [args.amount_cents]`, []string{"11: spent.usd is double and never in a list of int; write [args.amount_cents].map(e, double(e))"}},
 		"round of int":        {`round(args.amount_cents, 2) > 1.0`, []string{"6: round does not take (int, int), only (double, int); write double(args.amount_cents)"}},
 		"enum":                {`args.reason == "lat"`, []string{`16: args.reason is never "lat" ("late", "broken", "other"); did you mean late?`}},

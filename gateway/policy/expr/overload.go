@@ -30,6 +30,10 @@ func (w *wording) overload(e ast.Expr) Fault {
 		f = w.function(call.FunctionName(), args, given)
 	case len(given) == 2:
 		f.Reason = doesNotGoWith(name, given[0], given[1])
+		if x, y := w.text(args[0]), w.text(args[1]); x != "" && y != "" && given[0] != given[1] && given[0] != "null" && given[1] != "null" {
+			f.Reason = typesOfTwo(f.Reason, shorten(x), given[0], shorten(y), given[1])
+		}
+		f.Want = w.otherType(call.FunctionName(), args)
 	default:
 		f.Reason = doesNotGoWithAll(name, strings.Join(given, ", "))
 	}

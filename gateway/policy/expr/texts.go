@@ -144,6 +144,21 @@ func doesNotGoWith(name, a, b string) string {
 	return fmt.Sprintf("%s does not work with %s and %s", name, a, b)
 }
 
+// typesOfTwo adds which of the two values has which type.
+func typesOfTwo(reason, x, a, y, b string) string {
+	return fmt.Sprintf("%s: %s is %s, %s is %s", reason, x, a, y, b)
+}
+
+// What people write who know another language.
+
+func insteadOf(want, got string) string { return fmt.Sprintf("%s instead of %s", want, got) }
+
+const notBefore = "! instead of not"
+
+func writtenBehind(function string) string { return fmt.Sprintf("x.%s(y)", function) }
+
+func sizeOf(text string) string { return fmt.Sprintf("size(%s)", text) }
+
 func doesNotGoWithAll(name, types string) string {
 	return fmt.Sprintf("%s does not work with %s", name, types)
 }

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -102,7 +103,11 @@ func (w *wording) fault(found *common.Error) Fault {
 		return w.at(e, w.overload(e))
 	case "type":
 		if operand, field, ok := Selection(e); ok {
-			f := Fault{Reason: noMemberIn(field, celWords(w.ast.GetType(operand.ID())))}
+			t := w.ast.GetType(operand.ID())
+			f := Fault{Reason: noMemberIn(field, celWords(t))}
+			if counted := t.Kind() == types.StringKind || t.Kind() == types.ListKind; counted && otherFunctions[field] == "size" {
+				f.Want = sizeOf(shorten(w.text(operand)))
+			}
 			return w.atMember(e, field, f)
 		}
 	}
@@ -139,13 +144,23 @@ func (w *wording) owner(o *object, written ast.Expr) string {
 // undeclared is the fault of a function or variable that does not exist.
 func (w *wording) undeclared(e ast.Expr, name string) Fault {
 	if e.Kind() == ast.CallKind {
-		return w.atFunction(e, name, Fault{Reason: noFunction(name), DidYouMean: catalog.NearTyped(name, w.scope.functionNames())})
+		names := w.scope.functionNames()
+		near := otherFunctions[name]
+		if !slices.Contains(names, near) {
+			near = catalog.NearTyped(name, names)
+		}
+		return w.atFunction(e, name, Fault{Reason: noFunction(name), DidYouMean: near})
 	}
 	if e.Kind() == ast.StructKind {
 		return w.at(e, noMessages())
 	}
 	name, _, _ = strings.Cut(name, ".")
 	f := UnknownName(noVariable, name, w.names)
+	if near := w.nearVariable(e, name); near != "" {
+		f.DidYouMean = near
+	} else if f.DidYouMean == "" {
+		f.Want = w.unquoted(e, name)
+	}
 	for e.Kind() == ast.SelectKind { // the variable is the beginning of the path
 		e = e.AsSelect().Operand()
 	}
