@@ -173,7 +173,7 @@ func TestInitImportsNothingThatWasNotConfirmed(t *testing.T) {
 			t.Errorf("%s is in force\n%s", name, file)
 		}
 	}
-	for _, want := range []string{"no-such-program-here is not in PATH", "My CRM"} {
+	for _, want := range []string{"no-such-program-here is not installed or not in PATH", "My CRM"} {
 		if !strings.Contains(file, want) {
 			t.Errorf("the file does not say %q:\n%s", want, file)
 		}

@@ -36,7 +36,7 @@ func (c chosenTools) apply(servers []Server, again string) error {
 				return console.Usage("init "+list.flag, err, again+" "+list.flag+" "+console.ShellWord(runtime.GOOS, strings.Join(names, ",")))
 			}
 			if list.flag == "--read" && slices.Contains(c.allow, name) {
-				return console.Usage("init --read", fmt.Errorf("%s is in --allow too, which makes it a write", name), "use one of them")
+				return console.Usage("init --read", errors.New(alsoAllowed(name)), useOne)
 			}
 			t.allow, t.effect = true, list.effect
 		}

@@ -55,14 +55,12 @@ type Server struct {
 }
 
 // note adds a note about the server for the person.
-func (s *Server) note(format string, args ...any) {
-	s.notes = append(s.notes, fmt.Sprintf(format, args...))
-}
+func (s *Server) note(text string) { s.notes = append(s.notes, text) }
 
 // fail keeps the first reason why the server is not enabled.
-func (s *Server) fail(format string, args ...any) {
+func (s *Server) fail(text string) {
 	if s.problem == "" {
-		s.problem = fmt.Sprintf(format, args...)
+		s.problem = text
 	}
 }
 
@@ -77,7 +75,7 @@ type translator struct {
 func (in translator) entry(s ClientServer) Server {
 	out := Server{From: s, problem: s.Problem, notes: slices.Clone(s.notes)}
 	if s.Off {
-		out.fail("it is disabled in the client")
+		out.fail(disabledThere)
 	}
 	switch {
 	case s.Command != "":
@@ -97,7 +95,7 @@ func (in translator) program(out *Server) {
 	in.arguments(out)
 	for _, v := range out.args {
 		if v.hidden() {
-			out.note("an argument is a secret, and other users of this machine can see command lines. Use a variable if the server reads one")
+			out.note(secretArgument)
 			break
 		}
 	}
@@ -147,10 +145,10 @@ func (in translator) endpoint(out *Server) {
 	}
 	var without string
 	if out.url, without = PlainURL(address); without != "" {
-		out.fail("%s, which everyone can read there; give it as a header", without)
+		out.fail(readableSecret(without))
 	}
 	if f := tools.FaultOfEndpoint(out.url); out.url != "" && f.Reason != "" {
-		out.leaveOut("its url cannot be used: %s", f.Reason)
+		out.leaveOut(unusableURL(f.Reason))
 	}
 	in.sentHeaders(out)
 }
@@ -186,7 +184,7 @@ func (in translator) value(out *Server, place, named, text string) importedValue
 		hidden = hidden || namesSecret(word) || strings.HasPrefix(word, "input:")
 		v, ok := in.meant(word)
 		if !ok {
-			out.fail("%s needs %s, which has no value here", place, r)
+			out.fail(needsValue(place, r))
 		}
 		return v
 	})
@@ -219,9 +217,9 @@ func (in translator) whole(out *Server, place, named, word string) (importedValu
 	if ok {
 		variable := inputVariable(place, named, name)
 		now := machine.Lookup(in.environ, variable)
-		out.note("%s: the client asks for %q; Patterngate takes it from the variable %s, or write {secret: \"file:PATH\"}", place, name, variable)
+		out.note(clientAsks(place, name, variable))
 		if now == "" {
-			out.fail("%s needs the variable %s, which is not set here", place, variable)
+			out.fail(needsVariable(place, variable))
 		}
 		return importedValue{ref: "env:" + variable, now: now}, true
 	}
@@ -235,7 +233,7 @@ func (in translator) whole(out *Server, place, named, word string) (importedValu
 	case now == "" && usual != "":
 		return literal(named, usual), true
 	case now == "":
-		out.fail("%s needs the variable %s, which is not set here", place, name)
+		out.fail(needsVariable(place, name))
 		return importedValue{ref: "env:" + name}, isVariable || namesSecret(named) || namesSecret(name)
 	case namesSecret(named), namesSecret(name), looksSecret(now):
 		return importedValue{ref: "env:" + name, now: now}, true
@@ -289,16 +287,16 @@ const DesktopPath = "/usr/bin:/bin:/usr/sbin:/sbin"
 func (in translator) found(out *Server, command importedValue) {
 	word := command.now
 	if word == "" {
-		out.fail("its command is empty")
+		out.fail(emptyCommand)
 		return
 	}
 	out.command = word
 	switch {
 	case strings.ContainsAny(word+out.dir+out.From.Dir, unwritten):
-		out.leaveOut("its command or cwd contains a line end")
+		out.leaveOut(lineEnd)
 		return
 	case ijson.Blank(word) || len(word) > tools.MaxText:
-		out.leaveOut("its command is not the name of a program")
+		out.leaveOut(noProgramName)
 		return
 	}
 	if rest, ok := strings.CutPrefix(word, "~/"); ok {
@@ -310,7 +308,7 @@ func (in translator) found(out *Server, command importedValue) {
 		}
 		out.command, _ = filepath.Abs(word) // the working directory is known, or starting fails later
 		if out.path = ProgramAt(out.command, in.goos); out.path == "" {
-			out.fail("there is no program %s", out.command)
+			out.fail(noProgram(out.command))
 		}
 		return
 	}
@@ -320,7 +318,7 @@ func (in translator) found(out *Server, command importedValue) {
 		path = out.env[own].now
 	}
 	if out.path = ProgramIn(word, path, in.goos); out.path == "" {
-		out.fail("%s is not in PATH %s; write the path that \"which %s\" prints", word, path, word)
+		out.fail(notInPath(word))
 		return
 	}
 	if in.goos == "windows" || ProgramIn(word, DesktopPath, in.goos) == out.path {

@@ -84,7 +84,7 @@ func TestImporterTranslates(t *testing.T) {
 	}{
 		"bare command":        {ClientServer{Command: "sh"}, "command: sh\n        env: [HOME, PATH]", ""},
 		"command of a shell":  {ClientServer{Command: "tool"}, "command: " + tool + "\n        env: {HOME: true, PATH: \"" + filepath.Dir(tool) + ":/usr/bin", ""},
-		"no command":          {ClientServer{Command: "no-such-tool"}, "enabled: false", "is not in PATH"},
+		"no command":          {ClientServer{Command: "no-such-tool"}, "enabled: false", "is not installed or not in PATH"},
 		"command not there":   {ClientServer{Command: "/no/such"}, "enabled: false", "there is no program /no/such"},
 		"flag with secret":    {ClientServer{Command: "sh", Args: []string{"--token=abc", "-x"}}, `args: [{secret: "file:secrets/s.arg_1"}, -x]`, ""},
 		"flag before secret":  {ClientServer{Command: "sh", Args: []string{"--api-key", "abc", "--api-key", "--verbose"}}, `args: [--api-key, {secret: "file:secrets/s.arg_2"}, --api-key, --verbose]`, ""},

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +20,7 @@ func (in translator) variables(out *Server) {
 		}
 		value := in.value(out, "variable "+v.Name, v.Name, v.Text)
 		if tools.IsSecretName(v.Name) && value.empty() {
-			out.note("variable %s is left out: it is empty", v.Name)
+			out.note(variableOut(v.Name, isEmpty))
 			continue
 		}
 		out.env = append(out.env, importedVariable{v.Name, value})
@@ -36,7 +35,7 @@ func (in translator) variables(out *Server) {
 func nameable(out *Server, variable string) bool {
 	fits := grammar.VariableNames.Fits.MatchString(variable)
 	if !fits {
-		out.note("variable %s is left out: that is not the name of a variable", variable)
+		out.note(variableOut(variable, noVariable))
 	}
 	return fits
 }
@@ -48,14 +47,14 @@ func (in translator) sentHeaders(out *Server) {
 		small := strings.ToLower(h.Name)
 		f := tools.FaultOfHeaderName(h.Name)
 		if f.Reason == "" && seen[small] {
-			f.Reason = "repeated, in other case"
+			f.Reason = repeatedHeader
 		}
 		value := in.header(out, h)
 		if f.Reason == "" && namesSecret(h.Name) && value.empty() {
-			f.Reason = "it is empty"
+			f.Reason = isEmpty
 		}
 		if f.Reason != "" {
-			out.note("header %s is left out: %s", h.Name, f.Reason)
+			out.note(headerOut(h.Name, f.Reason))
 			continue
 		}
 		seen[small] = true
@@ -79,7 +78,7 @@ func (in translator) arguments(out *Server) {
 		out.args, before = append(out.args, v), v.text
 	}
 	if len(out.args) > tools.MaxArgs {
-		out.leaveOut("it has %d arguments, and the file takes %d", len(out.args), tools.MaxArgs)
+		out.leaveOut(tooManyArguments(len(out.args), tools.MaxArgs))
 	}
 }
 
@@ -99,14 +98,14 @@ func (in translator) startsIn(out *Server) {
 	}
 	out.dir = dir
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		out.leaveOut("its cwd %s is not a directory here", dir)
+		out.leaveOut(noDirectory(dir))
 	}
 }
 
 // leaveOut makes the whole entry a comment, and gives the reason.
-func (s *Server) leaveOut(format string, args ...any) {
+func (s *Server) leaveOut(reason string) {
 	if s.out == "" {
-		s.out = "left out: " + fmt.Sprintf(format, args...)
+		s.out = leftOut(reason)
 	}
-	s.fail(format, args...)
+	s.fail(reason)
 }

@@ -81,11 +81,11 @@ func (f initFlags) check() error {
 	const example = "patterngate init --import claude-desktop"
 	switch {
 	case f.replace && f.noReplace:
-		return console.Usage("init", errors.New("--replace and --no-replace exclude each other"), "use one of them")
+		return console.Usage("init", errors.New(replaceOrNot), useOne)
 	case f.from == "" && (f.undo || f.replace || f.noReplace || len(f.chosen.read)+len(f.chosen.allow) > 0):
-		return console.Usage("init", errors.New("without --import there are no servers"), example)
+		return console.Usage("init", errors.New(needsImport), example)
 	case f.undo && (f.replace || f.noReplace || f.out != "" || len(f.chosen.read)+len(f.chosen.allow) > 0):
-		return console.Usage("init --undo", errors.New("it takes no other flag than --import"), example+" --undo")
+		return console.Usage("init --undo", errors.New(undoAlone), example+" --undo")
 	}
 	return nil
 }
@@ -147,7 +147,7 @@ func (a *Commands) init(ctx context.Context, f initFlags) error {
 	case there && f.from != "":
 		return console.Usage("init", errors.New(alreadyExists(path)), f.again()+" --replace   # "+onlyReplaces)
 	case there:
-		return console.Usage("init", errors.New(alreadyExists(path)), "patterngate init -o ANOTHER.yaml, or move that file away")
+		return console.Usage("init", errors.New(alreadyExists(path)), anotherFile)
 	}
 	if f.from != "" {
 		return a.initImport(ctx, f, from, path)
@@ -173,7 +173,7 @@ func (a *Commands) initPath(out string) (path string, there bool, err error) {
 		return "", false, a.ConfigFault(err)
 	}
 	if path == "" {
-		return "", false, console.Usage("init", errors.New("there is no configuration directory"), "patterngate init -o FILE")
+		return "", false, console.Usage("init", errors.New(noDirectoryHere), "patterngate init -o FILE")
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return "", false, console.Fault("init", err)
@@ -229,7 +229,7 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 		return nil, console.Usage("init --import", fmt.Errorf("%s: %w", from.File.Path, errNoServers), "patterngate init")
 	}
 	if len(found) > maxImported {
-		return nil, console.Usage("init --import", fmt.Errorf("%s has %d servers, and at most %d can be imported", from.File.Path, len(found), maxImported), "use a file with fewer servers")
+		return nil, console.Usage("init --import", errors.New(tooManyServers(from.File.Path, len(found), maxImported)), fewerServers)
 	}
 	translate := translator{runtime.GOOS, a.Environ}
 	servers := make([]Server, len(found))
@@ -240,13 +240,13 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 	for i := range servers {
 		servers[i].reaches(settings.Sources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
-	fmt.Fprintf(a.Err, "starting %s of %s, each once\n", console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300))
-	progress := a.Spin("waiting for the servers")
+	fmt.Fprintln(a.Err, starting(console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300)))
+	progress := a.Spin(waitingForServers)
 	defer progress.Stop()
 	a.startServers(ctx, servers, func(s Server) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
-			words = "not enabled: " + s.problem
+			words = notEnabled(s.problem)
 		}
 		progress.Pause(func() { fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.Name), words) })
 	})

@@ -40,7 +40,7 @@ func TestReplaceOnly(t *testing.T) {
 	if err != nil || strings.Contains(out, "wrote") || !strings.Contains(out, "--undo") {
 		t.Fatalf("--replace: %v: %s", err, out)
 	}
-	if !strings.Contains(errs, "-everything: …\n") || !strings.Contains(errs, `the client still starts the server "notes" directly: it is not in `+config) {
+	if !strings.Contains(errs, "-everything: …\n") || !strings.Contains(errs, `the client still starts the server "notes" directly: it is not enabled in `+config) {
 		t.Errorf("--replace says %s", errs)
 	}
 	after, err := os.ReadFile(client)

@@ -2,7 +2,6 @@ package importer
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,7 +28,7 @@ func newLock(config string) (initLock, error) {
 			return initLock{}, console.Fault("init: the lock", err)
 		}
 	}
-	return initLock{}, console.Usage("init", fmt.Errorf("locks of other configurations are in %s", dir), "patterngate init -o FILE in another directory")
+	return initLock{}, console.Usage("init", errors.New(otherLocks(dir)), otherDirectory)
 }
 
 // pin returns the lock as the configuration names it.

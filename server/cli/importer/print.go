@@ -75,7 +75,7 @@ func initRows(servers []Server) []initServerRow {
 // words returns the result for the server in short.
 func (r initServerRow) words() string {
 	if r.Problem != "" {
-		return "not enabled: " + r.Problem
+		return notEnabled(r.Problem)
 	}
 	counts := map[string]int{}
 	for _, t := range r.Tools {
@@ -116,7 +116,7 @@ func (a *Commands) tellInit(r initReport) error {
 		}
 	}
 	if r.Replaced {
-		console.Labelled(&b, "client", r.Client+" now starts Patterngate")
+		console.Labelled(&b, "client", startsPatterngate(r.Client))
 		console.Labelled(&b, "backup", r.Backup)
 	}
 	if r.Replaced && r.title != "" {

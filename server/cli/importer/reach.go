@@ -3,7 +3,6 @@ package importer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -52,9 +51,9 @@ func (s *Server) allowReached(r *reached) {
 		return
 	}
 	s.network = netip.PrefixFrom(addr, addr.BitLen())
-	s.leads = fmt.Sprintf("%s is %s", addr, refused.Class)
+	s.leads = addressIs(addr, refused.Class)
 	if !literal {
-		s.leads = fmt.Sprintf("%s leads to %s, %s", u.Hostname(), addr, refused.Class)
+		s.leads = nameLeads(u.Hostname(), addr, refused.Class)
 	}
 }
 
@@ -91,9 +90,9 @@ func noteNetworks(servers []Server) {
 		switch s := &servers[i]; {
 		case !s.unnamed():
 		case slices.Contains(named, s.network):
-			s.note("%s; only allow_networks permits it", s.leads)
+			s.note(onlyAllowed(s.leads))
 		default:
-			s.note("%s; add %s to allow_networks before you enable a tool of it", s.leads, s.network)
+			s.note(allowFirst(s.leads, s.network))
 		}
 	}
 }
@@ -110,8 +109,8 @@ func (s *Server) reaches(in settings.Sources, dirs ...string) {
 	}
 	judge := func(text, start string) {
 		if g, at := settings.Exposing(in, files, text, start); g.What != "" && s.out == "" {
-			s.out = "left out: " + at + " holds " + g.What + ", so a call could change what is allowed. Name a narrower directory"
-			s.fail("%s contains this configuration or its record, so a call could change what is allowed", at)
+			s.out = leftOut(holdsOurs(at, g.What))
+			s.fail(containsOurs(at))
 		}
 	}
 	judge(s.dir, "")

@@ -68,7 +68,7 @@ func (a *Commands) importFile(what, word string) (ClientFile, error) {
 	}
 	switch {
 	case file.Info == nil && known:
-		return ClientFile{}, console.Usage(what, fmt.Errorf("%s has no file %s", client.Title, path), "patterngate init --import FILE")
+		return ClientFile{}, console.Usage(what, errors.New(noClientFile(client.Title, path)), "patterngate init --import FILE")
 	case file.Info == nil:
 		meant := clientfile.Meant(word)
 		return ClientFile{}, console.Usage(what, errors.New(noClient(word, meant, clientfile.Names())), "patterngate init --import "+cmp.Or(meant, "claude-desktop"))
@@ -158,7 +158,7 @@ func ReadEntry(name string, entry any) ClientServer {
 	s := ClientServer{Name: name}
 	members, ok := entry.(map[string]any)
 	if !ok {
-		s.Problem = "its entry is not an object"
+		s.Problem = notAnObject
 		return s
 	}
 	r := entryReader{members: members}
@@ -181,17 +181,17 @@ func ReadEntry(name string, entry any) ClientServer {
 		s.Off = true
 	}
 	if _, ok := members["envFile"]; ok {
-		s.notes = append(s.notes, "its envFile is not imported. Add the variables that it needs to env")
+		s.notes = append(s.notes, noEnvFile)
 	}
 	s.Problem = r.problem
 	switch {
 	case s.Problem != "":
 	case s.Command == "" && s.URL == "":
-		s.Problem = "its entry has neither command nor url"
+		s.Problem = neitherCommandNorURL
 	case s.Command != "" && s.URL != "":
-		s.Problem = "its entry has both command and url"
+		s.Problem = bothCommandAndURL
 	case members["type"] == "sse":
-		s.notes = append(s.notes, "it uses the old transport sse. Streamable HTTP is tried at its url")
+		s.notes = append(s.notes, oldTransport)
 	}
 	return s
 }
@@ -204,7 +204,7 @@ type entryReader struct {
 
 func (r *entryReader) fail(key, want string) {
 	if r.problem == "" {
-		r.problem = "its " + key + " is not " + want
+		r.problem = memberIsNot(key, want)
 	}
 }
 
@@ -212,7 +212,7 @@ func (r *entryReader) text(key string) string {
 	v, there := r.members[key]
 	s, ok := v.(string)
 	if there && v != nil && !ok {
-		r.fail(key, "a text")
+		r.fail(key, aText)
 	}
 	return s
 }
@@ -221,13 +221,13 @@ func (r *entryReader) list(key string) []string {
 	v, there := r.members[key]
 	items, ok := v.([]any)
 	if there && v != nil && !ok {
-		r.fail(key, "a list")
+		r.fail(key, aList)
 	}
 	var list []string
 	for _, item := range items {
 		s, ok := item.(string)
 		if !ok {
-			r.fail(key, "a list of texts")
+			r.fail(key, aListOfTexts)
 			return nil
 		}
 		list = append(list, s)
@@ -240,7 +240,7 @@ func (r *entryReader) variables(key string) []Variable {
 	v, there := r.members[key]
 	members, ok := v.(map[string]any)
 	if there && v != nil && !ok {
-		r.fail(key, "an object")
+		r.fail(key, anObject)
 	}
 	var list []Variable
 	for name, v := range members {
@@ -251,7 +251,7 @@ func (r *entryReader) variables(key string) []Variable {
 			list = append(list, Variable{name, fmt.Sprint(v)})
 		case nil:
 		default:
-			r.fail(key, "an object of texts")
+			r.fail(key, anObjectOfTexts)
 		}
 	}
 	slices.SortFunc(list, func(a, b Variable) int { return strings.Compare(a.Name, b.Name) })
@@ -259,4 +259,4 @@ func (r *entryReader) variables(key string) []Variable {
 }
 
 // errNoServers is the error of a client's file without servers to import.
-var errNoServers = errors.New("it has no other MCP server than this one")
+var errNoServers = errors.New(noOtherServer)

@@ -97,7 +97,7 @@ func (a *Commands) showDiff(diff string) {
 // replaceFile changes the client's file and makes a backup.
 func (a *Commands) replaceFile(from ClientFile, c clientfile.Change, report *initReport) error {
 	if from.File.ReadOnly() {
-		return a.Fault(from.File.Refused("read-only", "make it writable, or use --no-replace"))
+		return a.Fault(from.File.Refused("read-only", writableOrKeep))
 	}
 	c, err := c.Apply(from.File, time.Now())
 	if err != nil {

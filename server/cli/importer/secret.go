@@ -92,10 +92,10 @@ func entropyOf(text string) float64 {
 func PlainURL(text string) (address, without string) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", "its url does not parse"
+		return "", urlBroken
 	}
 	if u.User != nil {
-		u.User, without = nil, "its url contains a user name"
+		u.User, without = nil, urlUser
 	}
 	kept := make([]string, 0, 4)
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
@@ -107,7 +107,7 @@ func PlainURL(text string) (address, without string) {
 			value = plain
 		}
 		if namesSecret(name) || looksSecret(value) {
-			without = "its url contains a secret in the query member " + name
+			without = urlSecret(name)
 			continue
 		}
 		kept = append(kept, part)

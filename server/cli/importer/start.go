@@ -89,23 +89,23 @@ func (s *Server) list(ctx context.Context, within time.Duration) (err error) {
 		return err
 	}
 	if len(tools) > maxImported {
-		return fmt.Errorf("it has %d tools, and at most %d can be imported", len(tools), maxImported)
+		return errors.New(tooManyTools(len(tools), maxImported))
 	}
 	s.allowReached(&at)
 	seen := map[string]bool{}
 	mask := s.mask()
 	for i, raw := range tools {
 		if v, err := ijson.Decode(raw); err == nil && !ijson.Equal(v, mask.Value(v)) {
-			s.note("its tool %d is left out: it repeats a secret", i+1)
+			s.note(toolOut(fmt.Sprint(i+1), repeatsSecret))
 			continue
 		}
 		t, fault := readDeclared(raw)
 		if fault != "" {
-			s.note("its tool %s is left out: %s", cmp.Or(ijson.Cut(t.Name, 80), fmt.Sprint(i+1)), fault)
+			s.note(toolOut(cmp.Or(ijson.Cut(t.Name, 80), fmt.Sprint(i+1)), fault))
 			continue
 		}
 		if seen[t.Name] {
-			return fmt.Errorf("it declares two tools %s", t.Name)
+			return errors.New(twoTools(t.Name))
 		}
 		seen[t.Name] = true
 		s.tools = append(s.tools, importedTool{foreignTool: t, effect: catalog.Write})
@@ -126,11 +126,11 @@ type foreignTool struct {
 func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 	v, err := ijson.Decode(raw)
 	if err != nil {
-		return t, "it cannot be read: " + err.Error()
+		return t, unreadable(err)
 	}
 	all, ok := v.(map[string]any)
 	if !ok {
-		return t, "it is not an object"
+		return t, toolNoObject
 	}
 	t.Name, _ = all["name"].(string)
 	t.Title, _ = all["title"].(string)
@@ -141,7 +141,7 @@ func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 		}
 	}
 	if err := json.Unmarshal(raw, &t.members); err != nil {
-		return t, "it cannot be read: " + err.Error()
+		return t, unreadable(err)
 	}
 	return t, unfitTool(t.Name, all)
 }
@@ -149,22 +149,22 @@ func readDeclared(raw json.RawMessage) (t foreignTool, fault string) {
 // unfitTool returns which member is invalid, or "" if none is.
 func unfitTool(name string, all map[string]any) string {
 	if name == "" || len(name) > 256 {
-		return "its name is not a text of 1 to 256 bytes"
+		return toolNameSize
 	}
 	if !grammar.UpstreamNames.Fits.MatchString(name) {
-		return "its name has blanks, or characters beyond ASCII"
+		return toolNameLetters
 	}
 	for _, key := range []string{"title", "description"} {
 		text, ok := all[key].(string)
 		if all[key] != nil && !ok || len(text) > 64<<10 {
-			return "its " + key + " is not a text of at most 64 KiB"
+			return toolTextSize(key)
 		}
 	}
 	if _, ok := all["inputSchema"].(map[string]any); !ok {
-		return "its input schema is not an object"
+		return inputNoObject
 	}
 	if _, ok := all["outputSchema"].(map[string]any); all["outputSchema"] != nil && !ok {
-		return "its output schema is not an object"
+		return outputNoObject
 	}
 	return ""
 }
@@ -194,7 +194,7 @@ func (s *Server) open(ctx context.Context) (*upstream.Client, error) {
 }
 
 // errHeaders is the error of a server that needs headers that init does not send.
-var errHeaders = errors.New("it needs headers other than a bearer token, which init does not send, so its tools are unknown")
+var errHeaders = errors.New(needsHeaders)
 
 // bearer returns the bearer token, the only header that init sends to a server at a URL.
 func (s *Server) bearer() (string, error) {

@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"net/netip"
 	"strings"
 
 	"patterngate/server/cli/console"
@@ -26,6 +27,32 @@ func removesServers(file string) string {
 }
 
 // The flags.
+
+const (
+	useOne          = "use one of them"
+	replaceOrNot    = "--replace and --no-replace exclude each other"
+	needsImport     = "without --import there are no servers"
+	undoAlone       = "it takes no other flag than --import"
+	anotherFile     = "patterngate init -o ANOTHER.yaml, or move that file away"
+	noDirectoryHere = "there is no configuration directory"
+	otherDirectory  = "patterngate init -o FILE in another directory"
+	fewerServers    = "use a file with fewer servers"
+	makeWritable    = "make it writable"
+	writableOrKeep  = "make it writable, or use --no-replace"
+	compareByHand   = "compare the two by hand"
+)
+
+func alsoAllowed(tool string) string {
+	return tool + " is in --allow too, which makes it a write"
+}
+
+func otherLocks(dir string) string { return "locks of other configurations are in " + dir }
+
+func noClientFile(client, path string) string { return client + " has no file " + path }
+
+func tooManyServers(file string, got, most int) string {
+	return fmt.Sprintf("%s has %d servers, and at most %d can be imported", file, got, most)
+}
 
 // noClient says that --import names nothing. meant is the client that was meant, or "".
 func noClient(word, meant string, clients []string) string {
@@ -57,7 +84,7 @@ func alreadyExists(file string) string {
 }
 
 func noneInBoth(client, config string) string {
-	return client + " has no server that " + config + " has too"
+	return client + " has no server that is enabled in " + config + " too"
 }
 
 // These are comments behind a command line.
@@ -72,6 +99,14 @@ func replacesThem(client string) string {
 }
 
 // The result.
+
+const waitingForServers = "waiting for the servers"
+
+func starting(servers, client string) string {
+	return "starting " + servers + " of " + client + ", each once"
+}
+
+func startsPatterngate(file string) string { return file + " now starts Patterngate" }
 
 // noneEnabled warns about a configuration without tools. enables is a command line that enables one, or "".
 func noneEnabled(file, enables string) string {
@@ -91,9 +126,9 @@ func notOffered(tools []string, file string) string {
 	return strings.Join(tools, ", ") + verb + " not offered to the client yet. Add " + them + " to catalog.expose in " + file + ", with a policy"
 }
 
-// stillDirect returns the warning about a server that the configuration does not have.
+// stillDirect warns about a server that the configuration does not have or does not enable.
 func stillDirect(server, config string) string {
-	return `the client still starts the server "` + console.OtherName(server) + `" directly: it is not in ` + config
+	return `the client still starts the server "` + console.OtherName(server) + `" directly: it is not enabled in ` + config
 }
 
 func faultsKeep(file string) string {
@@ -108,6 +143,165 @@ func noneStarted(file string) string { return "no server started, so " + file + 
 func offReads(as string) string {
 	return "Off. The server says that it only reads. To enable it, write {" + as + "effect: read}."
 }
+
+// fileHead returns the start of the file: how to change it, and the lock. The values are YAML already.
+func fileHead(client, pin string) string {
+	return `# Patterngate's configuration, made by "patterngate init" from the servers of ` + client + `.
+#
+# A tool that is not named here, or has "enabled: false", does not exist. To enable a tool, remove "enabled: false", say what
+# the tool does (effect: read, write or destructive; the server's own word is only a hint), and accept its definition:
+#   patterngate catalog accept SERVER/TOOL
+# A tool in "expose" is a tool of the client too. Each of its calls is judged and recorded.
+# After an edit:   patterngate validate
+version: 1
+catalog:
+  pin: ` + pin + `   # the accepted definition of each tool; one that changes is held until it is accepted again
+`
+}
+
+func allowsNetworks(networks string) string {
+	return "  allow_networks: [" + networks + "]   # addresses of servers below; no other private address is dialled\n"
+}
+
+func addNetworks(networks string) string {
+	return "  # add to allow_networks before you enable a tool there: " + networks + "\n"
+}
+
+func couldAllow(networks string) string {
+	return "  # allow_networks: [" + networks + "]   # add this before you enable a tool there: addresses of servers below\n"
+}
+
+func couldExpose(tools string) string {
+	return "  # Patterns can call these tools, which change something. To let the client call them, add them above, with a policy:\n  #   " + tools + "\n"
+}
+
+func calledThere(name string) string { return "    # called " + name + " in the client's file\n" }
+
+func getsVariables(list string) string {
+	return "        env: " + list + "   # the server gets no other variables\n"
+}
+
+const ignoreFile = "# Secrets. Do not commit them.\n*\n"
+
+// Servers that are not enabled, and what init leaves out of them.
+
+const (
+	disabledThere        = "it is disabled in the client"
+	notAnObject          = "its entry is not an object"
+	neitherCommandNorURL = "its entry has neither command nor url"
+	bothCommandAndURL    = "its entry has both command and url"
+	emptyCommand         = "its command is empty"
+	lineEnd              = "its command or cwd contains a line end"
+	noProgramName        = "its command is not the name of a program"
+	urlBroken            = "its url does not parse"
+	urlUser              = "its url contains a user name"
+	needsHeaders         = "it needs headers other than a bearer token, which init does not send, so its tools are unknown"
+	noOtherServer        = "it has no other MCP server than this one"
+
+	secretArgument = "an argument is a secret, and other users of this machine can see command lines. Use a variable if the server reads one"
+	noEnvFile      = "its envFile is not imported. Add the variables that it needs to env"
+	oldTransport   = "it uses the old transport sse. Streamable HTTP is tried at its url"
+	isEmpty        = "it is empty"
+	noVariable     = "that is not the name of a variable"
+	repeatedHeader = "repeated, in other case"
+
+	aText           = "a text"
+	aList           = "a list"
+	aListOfTexts    = "a list of texts"
+	anObject        = "an object"
+	anObjectOfTexts = "an object of texts"
+)
+
+func memberIsNot(key, want string) string { return "its " + key + " is not " + want }
+
+func leftOut(reason string) string { return "left out: " + reason }
+
+func notEnabled(problem string) string { return "not enabled: " + problem }
+
+func urlSecret(member string) string {
+	return "its url contains a secret in the query member " + member
+}
+
+func readableSecret(without string) string {
+	return without + ", which everyone can read there; give it as a header"
+}
+
+func unusableURL(reason string) string { return "its url cannot be used: " + reason }
+
+func needsValue(place, reference string) string {
+	return place + " needs " + reference + ", which has no value here"
+}
+
+func needsVariable(place, variable string) string {
+	return place + " needs the variable " + variable + ", which is not set here"
+}
+
+func clientAsks(place, input, variable string) string {
+	return fmt.Sprintf("%s: the client asks for %q; Patterngate takes it from the variable %s, or write {secret: \"file:PATH\"}", place, input, variable)
+}
+
+func noProgram(path string) string { return "there is no program " + path }
+
+func notInPath(word string) string {
+	return word + " is not installed or not in PATH. If it is installed, write the path that \"which " + word + "\" prints"
+}
+
+func variableOut(name, reason string) string {
+	return "variable " + name + " is left out: " + reason
+}
+
+func headerOut(name, reason string) string { return "header " + name + " is left out: " + reason }
+
+func tooManyArguments(got, most int) string {
+	return fmt.Sprintf("it has %d arguments, and the file takes %d", got, most)
+}
+
+func noDirectory(path string) string { return "its cwd " + path + " is not a directory here" }
+
+func holdsOurs(place, file string) string {
+	return place + " holds " + file + ", so a call could change what is allowed. Name a narrower directory"
+}
+
+func containsOurs(place string) string {
+	return place + " contains this configuration or its record, so a call could change what is allowed"
+}
+
+// Addresses.
+
+func addressIs(addr netip.Addr, class string) string { return addr.String() + " is " + class }
+
+func nameLeads(host string, addr netip.Addr, class string) string {
+	return fmt.Sprintf("%s leads to %s, %s", host, addr, class)
+}
+
+func onlyAllowed(leads string) string { return leads + "; only allow_networks permits it" }
+
+func allowFirst(leads string, network netip.Prefix) string {
+	return fmt.Sprintf("%s; add %s to allow_networks before you enable a tool of it", leads, network)
+}
+
+// Tools that a server declares.
+
+const (
+	repeatsSecret   = "it repeats a secret"
+	toolNoObject    = "it is not an object"
+	toolNameSize    = "its name is not a text of 1 to 256 bytes"
+	toolNameLetters = "its name has blanks, or characters beyond ASCII"
+	inputNoObject   = "its input schema is not an object"
+	outputNoObject  = "its output schema is not an object"
+)
+
+func toolOut(tool, reason string) string { return "its tool " + tool + " is left out: " + reason }
+
+func twoTools(name string) string { return "it declares two tools " + name }
+
+func tooManyTools(got, most int) string {
+	return fmt.Sprintf("it has %d tools, and at most %d can be imported", got, most)
+}
+
+func unreadable(err error) string { return "it cannot be read: " + err.Error() }
+
+func toolTextSize(key string) string { return "its " + key + " is not a text of at most 64 KiB" }
 
 // Undo.
 

@@ -21,7 +21,7 @@ func (a *Commands) initUndo(from ClientFile) error {
 		return a.Fault(err)
 	}
 	if from.File.ReadOnly() {
-		return a.Fault(from.File.Refused("read-only", "make it writable"))
+		return a.Fault(from.File.Refused("read-only", makeWritable))
 	}
 	if _, err := c.Apply(from.File, time.Now()); err != nil {
 		return err
@@ -64,7 +64,7 @@ func planRestore(f clientfile.Format, file clientfile.File) (restore, error) {
 		after = b.text
 	}
 	if i := slices.IndexFunc(backups, func(b backupText) bool { return len(lost(f, b.text, file.Text, self)) > 0 }); i >= 0 {
-		return restore{}, console.Refused("init --undo", changedSince(file.Path, backups[i].Path), "compare the two by hand")
+		return restore{}, console.Refused("init --undo", changedSince(file.Path, backups[i].Path), compareByHand)
 	}
 	return restore{}, console.Usage("init --undo", errors.New(nothingReplaced(file.Path)), "patterngate init --import CLIENT")
 }

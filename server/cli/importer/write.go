@@ -108,7 +108,7 @@ func (f *initFile) ignoreSecrets() (written bool, err error) {
 		return false, nil
 	}
 	path := filepath.Join(filepath.Dir(f.order[0]), ".gitignore")
-	err = writePrivate(path, []byte("# Secrets. Do not commit them.\n*\n"))
+	err = writePrivate(path, []byte(ignoreFile))
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return false, nil
@@ -147,32 +147,21 @@ func writePrivate(path string, text []byte) (err error) {
 // there to read.
 func importedText(title, pin string, servers []Server) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "# Patterngate's configuration, made by \"patterngate init\" from the servers of %s.\n", yamlComment(console.OtherText(title, 300)))
-	b.WriteString(`#
-# A tool that is not named here, or has "enabled: false", does not exist. To enable a tool, remove "enabled: false", say what
-# the tool does (effect: read, write or destructive; the server's own word is only a hint), and accept its definition:
-#   patterngate catalog accept SERVER/TOOL
-# A tool in "expose" is a tool of the client too. Each of its calls is judged and recorded.
-# After an edit:   patterngate validate
-version: 1
-catalog:
-`)
-	fmt.Fprintf(&b, "  pin: %s   # the accepted definition of each tool; one that changes is held until it is accepted again\n", yamldoc.Written(pin))
+	b.WriteString(fileHead(yamlComment(console.OtherText(title, 300)), yamldoc.Written(pin)))
 	named, others := networksOf(servers)
 	if len(named) > 0 {
-		fmt.Fprintf(&b, "  allow_networks: [%s]   # addresses of servers below; no other private address is dialled\n", tools.NetworkTexts(named))
+		b.WriteString(allowsNetworks(tools.NetworkTexts(named)))
 	}
 	switch {
 	case len(others) > 0 && len(named) > 0: // a mapping can have the key only once
-		fmt.Fprintf(&b, "  # add to allow_networks before you enable a tool there: %s\n", tools.NetworkTexts(others))
+		b.WriteString(addNetworks(tools.NetworkTexts(others)))
 	case len(others) > 0:
-		fmt.Fprintf(&b, "  # allow_networks: [%s]   # add this before you enable a tool there: addresses of servers below\n", tools.NetworkTexts(others))
+		b.WriteString(couldAllow(tools.NetworkTexts(others)))
 	}
 	exposed, writes := inForce(servers)
 	fmt.Fprintf(&b, "  expose: [%s]\n", strings.Join(exposed, ", "))
 	if len(writes) > 0 {
-		fmt.Fprintf(&b, "  # Patterns can call these tools, which change something. To let the client call them, add them above, with a policy:\n  #   %s\n",
-			strings.Join(writes, ", "))
+		b.WriteString(couldExpose(strings.Join(writes, ", ")))
 	}
 	b.WriteString("  servers:")
 	if len(servers) == 0 {
@@ -226,7 +215,7 @@ func (s Server) yaml() string {
 	var b strings.Builder
 	b.WriteByte('\n')
 	if s.From.Name != s.Name {
-		fmt.Fprintf(&b, "    # called %s in the client's file\n", yamlComment(console.OtherText(s.From.Name, 100)))
+		b.WriteString(calledThere(yamlComment(console.OtherText(s.From.Name, 100))))
 	}
 	for _, reason := range append([]string{s.out, s.problem}, s.notes...) {
 		if reason != "" {
@@ -264,7 +253,7 @@ func (s Server) stdioYAML(b *strings.Builder) {
 		}
 		fmt.Fprintf(b, "        args: [%s]\n", strings.Join(args, ", "))
 	}
-	fmt.Fprintf(b, "        env: %s   # the server gets no other variables\n", s.environmentYAML())
+	b.WriteString(getsVariables(s.environmentYAML()))
 	if s.dir != "" {
 		fmt.Fprintf(b, "        dir: %s\n", yamldoc.Written(s.dir))
 	}

@@ -91,33 +91,19 @@ func (a *Commands) printSetup(f setupFlags, r SetupReport) error {
 	var b strings.Builder
 	there := ""
 	if !r.Exists {
-		there = " (it does not exist yet)"
+		there = " " + notYet
 	}
 	fmt.Fprintf(&b, "%s reads %s%s\n\n", a.Paint(console.Bold, r.Title), printable.Text(r.File), there)
 	for line := range strings.SplitSeq(r.Block, "\n") {
 		b.WriteString(printable.Text(line) + "\n") // both formats read \uXXXX
 	}
 	b.WriteByte('\n')
-	console.Labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), "use --dry-run and not --write to see the change first")
+	console.Labelled(&b, "write", r.again(runtime.GOOS, f, "--write"), seeFirst)
 	if r.Add != "" && f.file == "" {
 		console.Labelled(&b, "or", r.Add)
 	}
 	console.Labelled(&b, "check", r.Checks...)
 	return a.writeSetup(b.String(), r)
-}
-
-// outcomes has two texts for each result: for a change that was made, and for a dry run.
-var outcomes = map[string][2]string{
-	clientfile.Added:    {"added %s to %s", "would add %s to %s"},
-	clientfile.Updated:  {"updated %s in %s", "would update %s in %s"},
-	clientfile.Present:  {"%s is already in %s, and nothing changes", "%s is already in %s, and nothing changes"},
-	clientfile.Restored: {"removed %s: %s is restored, byte for byte", "would remove %s: %s would be restored, byte for byte"},
-	clientfile.Removed: {
-		"removed %s from %s. The file has changed since setup, so no backup was restored",
-		"would remove %s from %s. The file has changed since setup, so no backup would be restored",
-	},
-	clientfile.Deleted: {"removed %s: deleted %s, which had nothing else in it", "would remove %s by deleting %s, which has nothing else in it"},
-	clientfile.Absent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
 }
 
 // tellSetup prints the change, or what a dry run would change.

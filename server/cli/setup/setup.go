@@ -79,7 +79,7 @@ func oneClient(_ *cobra.Command, args []string) error {
 		}
 		return console.Usage("setup", errors.New(noClient(args[0], clientfile.Meant(args[0]), names)), "patterngate setup "+cmp.Or(clientfile.Meant(args[0]), "claude-code"))
 	}
-	return console.Usage("setup", fmt.Errorf("got %d clients, want one of %s", len(args), names), "patterngate setup claude-code")
+	return console.Usage("setup", errors.New(wantsOneClient(len(args), names)), "patterngate setup claude-code")
 }
 
 // serverName matches the server names that every client accepts.
@@ -88,7 +88,7 @@ var serverName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 func (f setupFlags) check() error {
 	switch {
 	case f.write && f.undo:
-		return console.Usage("setup", errors.New("--write and --undo exclude each other"), "use one of them")
+		return console.Usage("setup", errors.New(writeOrUndo), useOne)
 	case !serverName.MatchString(f.name):
 		return console.Usage("setup --name", fmt.Errorf("got %q, want 1 to 64 of a-z, A-Z, 0-9, _ and -", f.name), "--name patterngate")
 	}
@@ -150,7 +150,7 @@ func (a *Commands) setupEntry(name string, report *SetupReport) (clientfile.Entr
 	}
 	if path == "" {
 		if path := machine.Lookup(a.Environ, settings.PathVariable); path != "" {
-			report.warn(settings.PathVariable + " is set here, but a client may not pass it on. Name the file with --config")
+			report.warn(mayNotPass(settings.PathVariable))
 		}
 		return e, nil
 	}
@@ -169,8 +169,7 @@ func (a *Commands) setupWrite(client clientfile.Client, f setupFlags, e clientfi
 		return a.Fault(err)
 	}
 	if line, column, loose := client.Refuses(file.Text); loose {
-		report.warn(fmt.Sprintf("%s:%d:%d: a comment or a trailing comma; %s reads strict JSON and may refuse the file",
-			file.Path, line, column, client.Title))
+		report.warn(notStrict(file.Path, line, column, client.Title))
 	}
 	if entries, _, err := client.Format.Decode(file.Text); err == nil { // PlanWrite reports what cannot be read
 		delete(entries, f.name)
@@ -198,7 +197,7 @@ func (a *Commands) setupUndo(client clientfile.Client, f setupFlags, report Setu
 // show.
 func (a *Commands) carryOut(c clientfile.Change, own clientfile.ShownWords, f setupFlags, file clientfile.File, report SetupReport) error {
 	if c.Changes() && file.ReadOnly() {
-		return a.Fault(file.Refused("read-only", "make it writable, or name another file with --file"))
+		return a.Fault(file.Refused("read-only", writableOrOther))
 	}
 	if !f.dryRun {
 		var err error
