@@ -8,6 +8,7 @@ import (
 
 	"patterngate/patterns"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/progress"
 	"patterngate/server/transport"
 )
@@ -46,8 +47,8 @@ func (h host) ShowIn(ctx context.Context, e envelope.Envelope, most int) (*mcp.C
 	return h.showIn(ctx, e, most)
 }
 
-// Inbox returns the address of the page on which people decide.
-func (h host) Inbox() string { return h.inbox() }
+// Inbox returns the page on which people decide.
+func (h host) Inbox() outcome.Page { return h.inbox() }
 
 // StateOf presents the current state of a run.
 func (h host) StateOf(r patterns.Snapshot) envelope.Envelope { return h.stateOf(r) }

@@ -21,6 +21,7 @@ import (
 	"patterngate/server/arguments"
 	"patterngate/server/describe"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/status"
 	"patterngate/server/transport"
 )
@@ -60,9 +61,9 @@ type Config struct {
 	Catalog *catalog.Catalog
 	// Switches returns the kill switches that are on, to explain why something does not run; nil: there are none.
 	Switches func() ([]patterns.Switch, error)
-	// Inbox returns the address of the page on which people decide about calls, such as "http://127.0.0.1:8766"; "":
-	// there is none. Each result that names the page calls it, at any time. nil: there is no page.
-	Inbox func() string
+	// Inbox returns the page on which people decide about calls. Each result that names the page calls it, at any time.
+	// nil: there is no page.
+	Inbox func() Page
 }
 
 // These are the defaults of the configuration (spec/config.md section 2, limits and wait).
@@ -363,10 +364,13 @@ type Pattern struct {
 	Reasons []string
 }
 
-// inbox returns the address of the page on which people decide, or "" if there is none.
-func (s *Server) inbox() string {
+// Page is the page on which people decide, as results name it. The zero Page is none.
+type Page = outcome.Page
+
+// inbox returns the page on which people decide.
+func (s *Server) inbox() outcome.Page {
 	if s == nil || s.config.Inbox == nil {
-		return ""
+		return outcome.Page{}
 	}
 	return s.config.Inbox()
 }

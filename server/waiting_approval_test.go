@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns"
 	"patterngate/server/arguments"
 	"patterngate/server/envelope"
+	"patterngate/server/outcome"
 	"patterngate/server/sentence"
 )
 
@@ -48,13 +49,18 @@ func undecided(t testing.TB, change ...func(*patterns.Waiting)) patterns.Snapsho
 	}
 }
 
+// idle is the end of a test's address of a page that nobody serves.
+const idle = " idle"
+
 // withInbox serves one run that stands as it is told to, with a page at an address.
 func withInbox(t testing.TB, run patterns.Snapshot, page string) *Server {
 	t.Helper()
 	engine := &stays{run: run}
 	return serving(t, func(c *Config) {
 		engine.Engine, c.Engine = c.Engine, engine
-		c.Inbox = func() string { return page }
+		c.Inbox = func() outcome.Page {
+			return outcome.Page{URL: strings.TrimSuffix(page, idle), Idle: strings.HasSuffix(page, idle)}
+		}
 	})
 }
 
@@ -106,6 +112,19 @@ func TestWaitingForApprovalTells(t *testing.T) {
 		summary, says []string
 		not           []string
 	}{
+		"page that nobody serves": {
+			func(*patterns.Waiting) {}, somePage + idle, nil,
+			[]string{"run `patterngate inbox`, then open http://127.0.0.1:8766/a/" + someApproval + ". Or run `patterngate approvals show " + someApproval + "`."},
+			[]string{"decision (rule high_refund_requires_human). Open "},
+		},
+		"words of the rule": {
+			func(w *patterns.Waiting) { w.Text = "A long stay needs the manager." }, somePage, nil,
+			[]string{"(rule high_refund_requires_human). The rule says: A long stay needs the manager. Open "}, nil,
+		},
+		"rule with too many words": {
+			func(w *patterns.Waiting) { w.Text = strings.Repeat("A long stay needs the manager. ", 20) }, somePage, nil,
+			[]string{"(rule high_refund_requires_human). Open "}, []string{"The rule says"},
+		},
 		"no page": {
 			func(*patterns.Waiting) {}, "", nil, []string{"Run `patterngate approvals show " + someApproval + "`."}, []string{"Open ", "/a/"},
 		},

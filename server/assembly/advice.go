@@ -103,7 +103,7 @@ func (c *Loaded) bearableBefore(d *Declaration) error {
 	if !slices.ContainsFunc(c.Patterns, func(p settings.Pattern) bool { return p.IsOwn() && p.Enabled && p.Kind != gateway.Call }) {
 		return nil
 	}
-	s, err := wire(*c, d, &local.Engine{}, served{slog.New(slog.DiscardHandler), c.InboxURL})
+	s, err := wire(*c, d, &local.Engine{}, served{slog.New(slog.DiscardHandler), func() server.Page { return server.Page{} }})
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"patterngate/gateway/approver"
 	"patterngate/patterns"
 	"patterngate/patterns/local"
+	"patterngate/server"
 	"patterngate/server/settings"
 )
 
@@ -132,7 +133,7 @@ func (s *heldScene) loads(t *testing.T, pool *serverPool) Loaded {
 func (s *heldScene) opens(t *testing.T) (*Service, Loaded) {
 	t.Helper()
 	loaded := s.loads(t, newServerPool())
-	served, err := Open(loaded, ServiceOptions{Log: slog.New(slog.DiscardHandler), PageURL: func(*local.Engine) string { return "" }})
+	served, err := Open(loaded, ServiceOptions{Log: slog.New(slog.DiscardHandler), PageOf: func(*local.Engine) server.Page { return server.Page{} }})
 	if err != nil {
 		t.Fatal(err)
 	}

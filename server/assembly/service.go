@@ -47,8 +47,8 @@ type ServiceOptions struct {
 	Hook    func(point string) // called at every boundary of the journal, for prove; nil: none
 	// Page starts the page of the engine's state file in this process; nil: this process serves none.
 	Page func(engine *local.Engine) Page
-	// PageURL returns the address of the page for the results of a process that serves none.
-	PageURL func(engine *local.Engine) string
+	// PageOf returns the page for the results of a process that serves none.
+	PageOf func(engine *local.Engine) server.Page
 }
 
 // Engine returns the engine of the service.
@@ -141,12 +141,12 @@ func (s *Service) serve(c Loaded, d *Declaration, o ServiceOptions) (err error) 
 	s.from.ring = s.engine.Approvals().Keys
 	s.from.serve(d, s.engine)
 	s.engine.Catalog = d.Tools
-	page := func() string { return o.PageURL(s.engine) }
+	page := func() server.Page { return o.PageOf(s.engine) }
 	if o.Page != nil {
 		s.page = o.Page(s.engine)
-		page = s.page.URL
+		page = func() server.Page { return server.Page{URL: s.page.URL()} }
 	}
-	s.wakes = s.notifier(c.Config, o.Environ, page, o.Log)
+	s.wakes = s.notifier(c.Config, o.Environ, func() string { return page().URL }, o.Log)
 	s.engine.Asks = func(q patterns.Asked) {
 		if s.page != nil {
 			s.page.Asked(q)

@@ -23,7 +23,7 @@ func (l Loaded) Server(environ []string, log *slog.Logger) (*server.Server, erro
 	from := &source{environ: environ, pool: l.pool}
 	engine := &local.Engine{Source: from} // for child runs
 	from.serve(d, engine)
-	return wire(l, d, engine, served{log, l.InboxURL})
+	return wire(l, d, engine, served{log, func() server.Page { return server.Page{URL: l.InboxURL()} }})
 }
 
 // Engine opens the engine over the state file of the configuration. It continues no run, and reads runs as a server over
@@ -59,7 +59,7 @@ func (e *StateError) Unwrap() error { return e.Cause }
 // served holds the log of a server and the address of its approval page.
 type served struct {
 	log  *slog.Logger
-	page func() string // the page's address in results; "": off
+	page func() server.Page // the page in results
 }
 
 // wire connects the patterns, the model, the engine and the MCP server.

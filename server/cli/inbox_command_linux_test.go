@@ -200,18 +200,19 @@ func TestInboxCommandFaults(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"no desktop":       {nil, 0, nil, 1, "inbox: the browser cannot be opened: this machine has no desktop\ntry: patterngate --state " + state + " inbox --inbox "},
-		"no browser":       {desktop, 3, nil, 1, "inbox: the browser cannot be opened: xdg-open: exit status 3\ntry: "},
-		"no opener":        {desktop, -1, nil, 1, "inbox: the browser cannot be opened: exec: \"xdg-open\": executable file not found in $PATH\ntry: "},
-		"a stranger":       {desktop, 0, []string{"--inbox", strings.TrimPrefix(stranger.URL, "http://")}, 1, " is used by another program\ntry: patterngate inbox --inbox 127.0.0.1:8767\n"},
-		"no such address":  {desktop, 0, []string{"--inbox", "127.0.0.1:1", "--config", "/nonexistent.yaml"}, 2, "/nonexistent.yaml"},
-		"off":              {desktop, 0, []string{"--inbox", "off"}, 2, "inbox: the approval page is off\ntry: --inbox 127.0.0.1:8766\n"},
-		"others could":     {desktop, 0, []string{"--inbox", "0.0.0.0:8766"}, 2, "is not loopback"},
-		"nothing is kept":  {desktop, 0, []string{"--state", settings.MemoryState}, 2, "it is :memory:"},
-		"nothing recorded": {desktop, 0, []string{"--state", state + ".other"}, 2, "no run has been recorded"},
-		"print to a pipe":  {desktop, 0, []string{"--print"}, 2, "inbox --print: standard output is not a terminal. Anyone with the link can sign in, so it is printed to a terminal only\ntry: "},
-		"print, as JSON":   {desktop, 0, []string{"--print", "--json"}, 2, "standard output is not a terminal"},
-		"an argument":      {desktop, 0, []string{"now"}, 2, "unknown command"},
+		"no desktop":         {nil, 0, nil, 1, "inbox: the browser cannot be opened: this machine has no desktop\ntry: patterngate --state " + state + " inbox --inbox "},
+		"no desktop, a pipe": {nil, 0, nil, 1, " --print at a terminal, or decide with: patterngate approvals list\n"},
+		"no browser":         {desktop, 3, nil, 1, "inbox: the browser cannot be opened: xdg-open: exit status 3\ntry: "},
+		"no opener":          {desktop, -1, nil, 1, "inbox: the browser cannot be opened: exec: \"xdg-open\": executable file not found in $PATH\ntry: "},
+		"a stranger":         {desktop, 0, []string{"--inbox", strings.TrimPrefix(stranger.URL, "http://")}, 1, " is used by another program\ntry: patterngate inbox --inbox 127.0.0.1:8767\n"},
+		"no such address":    {desktop, 0, []string{"--inbox", "127.0.0.1:1", "--config", "/nonexistent.yaml"}, 2, "/nonexistent.yaml"},
+		"off":                {desktop, 0, []string{"--inbox", "off"}, 2, "inbox: the approval page is off\ntry: --inbox 127.0.0.1:8766\n"},
+		"others could":       {desktop, 0, []string{"--inbox", "0.0.0.0:8766"}, 2, "is not loopback"},
+		"nothing is kept":    {desktop, 0, []string{"--state", settings.MemoryState}, 2, "it is :memory:"},
+		"nothing recorded":   {desktop, 0, []string{"--state", state + ".other"}, 2, "no run has been recorded"},
+		"print to a pipe":    {desktop, 0, []string{"--print"}, 2, "inbox --print: standard output is not a terminal. Anyone with the link can sign in, so it is printed to a terminal only\ntry: patterngate inbox, which opens the browser, or decide with: patterngate approvals list\n"},
+		"print, as JSON":     {desktop, 0, []string{"--print", "--json"}, 2, "standard output is not a terminal"},
+		"an argument":        {desktop, 0, []string{"now"}, 2, "unknown command"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if t.Setenv("PATH", t.TempDir()); tt.status >= 0 {

@@ -12,6 +12,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/gateway/approver"
 	"patterngate/patterns/local"
+	"patterngate/server"
 	"patterngate/server/assembly"
 	"patterngate/server/cli/call"
 	"patterngate/server/cli/console"
@@ -36,8 +37,9 @@ func (a *serviceOpener) service(command string, c assembly.Loaded, log *slog.Log
 	if err := invocation.ReadyState(c.State, a.Environ); err != nil {
 		return nil, err
 	}
-	o := assembly.ServiceOptions{Environ: a.Environ, Log: log, Hook: a.hook, PageURL: func(engine *local.Engine) string {
-		return inbox.At(context.Background(), c.Inbox, engine.Approvals().StateID)
+	o := assembly.ServiceOptions{Environ: a.Environ, Log: log, Hook: a.hook, PageOf: func(engine *local.Engine) server.Page {
+		url, idle := inbox.At(context.Background(), c.Inbox, engine.Approvals().StateID)
+		return server.Page{URL: url, Idle: idle}
 	}}
 	if command == "serve" {
 		address := c.Inbox

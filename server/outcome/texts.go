@@ -475,6 +475,12 @@ func openOrRun(page, command string) string {
 	return fmt.Sprintf("Open %s or run `%s`.", page, command)
 }
 
+func serveAndOpen(page, command string) string {
+	return fmt.Sprintf("No server shows the page now: run `patterngate inbox`, then open %s. Or run `%s`.", page, command)
+}
+
+func ruleSays(text string) string { return fmt.Sprintf("The rule says: %s", text) }
+
 func runWherePageIs(command string) string {
 	return fmt.Sprintf("The approval page opens only on the machine of the server. There, run `%s`.", command)
 }

@@ -17,8 +17,8 @@ import (
 )
 
 // Waiting presents a run that waits. The call c started or continued the run, or looks at it. The inbox is the
-// address of the page on which people decide, or "" for none.
-func Waiting(c arguments.Call, ended patterns.Ended, inbox string) envelope.Envelope {
+// page on which people decide.
+func Waiting(c arguments.Call, ended patterns.Ended, inbox Page) envelope.Envelope {
 	w := ended.Waiting
 	a := account{c, w.SoFar, ended.RunID, ended.Ended.Sub(ended.Began) - ended.Waited}
 	e := envelope.Envelope{

@@ -21,23 +21,31 @@ import (
 //	         ├─▶ next.say  to the person: what needs your decision, where, until when
 //	         └─▶ waiting_for
 
+// Page is the page on which people decide, as results name it. The zero Page is none.
+type Page struct {
+	URL  string // its address, such as http://127.0.0.1:8766
+	Idle bool   // no process serves it now: "patterngate inbox" does
+}
+
 // whereToDecide returns the page, if the caller can open it, and the command by which a person decides. how is the same
 // as a sentence.
-func whereToDecide(c arguments.Call, approval, inbox string) (where []string, how string) {
+func whereToDecide(c arguments.Call, approval string, inbox Page) (where []string, how string) {
 	command := "patterngate approvals show " + sentence.ShellWord(approval)
-	switch page := strings.TrimRight(inbox, "/") + "/a/" + approval; {
-	case inbox == "" && c.IsLocal():
+	switch page := strings.TrimRight(inbox.URL, "/") + "/a/" + approval; {
+	case inbox.URL == "" && c.IsLocal():
 		return []string{command}, runCommand(printable.Text(command))
-	case inbox == "":
+	case inbox.URL == "":
 		return []string{command}, runOnServer(printable.Text(command))
+	case c.IsLocal() && inbox.Idle:
+		return []string{page, command}, serveAndOpen(printable.Text(page), printable.Text(command))
 	case c.IsLocal():
 		return []string{page, command}, openOrRun(printable.Text(page), printable.Text(command))
 	}
 	return []string{command}, runWherePageIs(printable.Text(command))
 }
 
-// undecided presents a run that waits for a person's decision. inbox is the page's address, "" for none.
-func (a account) undecided(e *envelope.Envelope, w *patterns.Waiting, inbox string) {
+// undecided presents a run that waits for a person's decision.
+func (a account) undecided(e *envelope.Envelope, w *patterns.Waiting, inbox Page) {
 	where, how := whereToDecide(a.Call, w.Approval, inbox)
 	e.WaitingFor = &envelope.ApprovalWait{
 		WaitHead: headOf(w), ApprovalID: w.Approval, Tool: w.Tool, Effect: string(w.CallEffect), ArgsHash: w.ArgsHash,
@@ -61,6 +69,12 @@ func (a account) undecided(e *envelope.Envelope, w *patterns.Waiting, inbox stri
 	e.Next = envelope.Next{
 		Action: envelope.ActionTell, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID},
 		Say: sentence.Paragraph(needsYourDecision(asked, rule), how, signed, by),
+	}
+	if w.Text == "" { // the words of the rule are in the configuration
+		return
+	}
+	if say := sentence.Joined(needsYourDecision(asked, rule), ruleSays(printable.Text(w.Text)), how, signed, by); utf8.RuneCountInString(say) <= sentence.MaxLength {
+		e.Next.Say = say
 	}
 }
 

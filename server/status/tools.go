@@ -30,7 +30,7 @@ type Host interface {
 	// SwitchedOff says in one sentence what is switched off now, or returns "" if nothing is.
 	SwitchedOff(context.Context) string
 	// Inbox returns the address of the page on which people decide, or "" if there is none.
-	Inbox() string
+	Inbox() outcome.Page
 	// StateOf presents the current state of a run.
 	StateOf(patterns.Snapshot) envelope.Envelope
 	// Show presents an envelope in both channels.

@@ -65,7 +65,7 @@ func (a *Commands) Command() *cobra.Command {
 //	   └────┴─ over another state: the next port
 func (a *Commands) open(ctx context.Context, show bool) error {
 	if show && !console.IsTerminal(a.Out) {
-		return console.Usage("inbox --print", errors.New("standard output is not a terminal. Anyone with the link can sign in, so it is printed to a terminal only"), "patterngate inbox, which opens the browser")
+		return console.Usage("inbox --print", errors.New("standard output is not a terminal. Anyone with the link can sign in, so it is printed to a terminal only"), browserOrDecide)
 	}
 	c, err := a.Load()
 	if err != nil {
@@ -153,7 +153,7 @@ func (s signIn) offer(ctx context.Context, address string, serving bool) error {
 	if s.show {
 		shown.SignIn = link
 	} else if err := OpenBrowser(ctx, s.Environ, link); err != nil {
-		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf("the browser cannot be opened: %w", err), Try: s.SignIn + " --print"}
+		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf("the browser cannot be opened: %w", err), Try: s.withoutBrowser()}
 	}
 	switch {
 	case s.JSON:
@@ -163,6 +163,14 @@ func (s signIn) offer(ctx context.Context, address string, serving bool) error {
 		return s.Print(link + "\n")
 	}
 	return s.Print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
+}
+
+// withoutBrowser returns what to run where no browser can be opened.
+func (s signIn) withoutBrowser() string {
+	if console.IsTerminal(s.Out) {
+		return s.SignIn + " --print"
+	}
+	return printThere(s.SignIn)
 }
 
 // SignInLink returns a link that signs a browser in to the page at an address. The link is valid once and for a minute.

@@ -56,22 +56,24 @@ func findPage(ctx context.Context, wanted, state string) (p pagePlace) {
 }
 
 // At returns the page's URL for results of a process that serves no page. It returns "" if no address has this state's
-// page. A free address counts, since "patterngate inbox" serves the page there.
-func At(ctx context.Context, address string, state func() (string, error)) string {
+// page. A free address counts, since "patterngate inbox" serves the page there: idle says that nobody serves it now.
+func At(ctx context.Context, address string, state func() (string, error)) (url string, idle bool) {
 	if address == settings.InboxOff || address == "" {
-		return ""
+		return "", false
 	}
 	id, err := state()
 	if err != nil {
-		return ""
+		return "", false
 	}
 	for _, address := range pageAddresses(address) {
 		switch whoHolds(ctx, address, id) {
-		case heldBySame, heldByNobody:
-			return "http://" + address
+		case heldBySame:
+			return "http://" + address, false
+		case heldByNobody:
+			return "http://" + address, true
 		case heldByStranger:
-			return ""
+			return "", false
 		}
 	}
-	return ""
+	return "", false
 }

@@ -53,8 +53,8 @@ func TestInboxGoesToTheNextFreePort(t *testing.T) {
 	if got := second.URL(); got != url {
 		t.Errorf("another server over the state names %q, want %q", got, url)
 	}
-	if got := At(t.Context(), taken, d.StateID); got != url {
-		t.Errorf("a command names %q, want %q", got, url)
+	if got, idle := At(t.Context(), taken, d.StateID); got != url || idle {
+		t.Errorf("a command names %q (idle %v), want %q", got, idle, url)
 	}
 }
 
@@ -68,18 +68,18 @@ func TestNoPageOfAnotherIsNamed(t *testing.T) {
 	if got := i.URL(); got != "" { // nothing was asked yet
 		t.Errorf("URL() = %q, before anything is known of it", got)
 	}
-	if got := At(t.Context(), address, d.StateID); got != "" {
+	if got, _ := At(t.Context(), address, d.StateID); got != "" {
 		t.Errorf("a command names the page of a stranger: %q", got)
 	}
-	if got := At(t.Context(), settings.InboxOff, d.StateID); got != "" {
+	if got, _ := At(t.Context(), settings.InboxOff, d.StateID); got != "" {
 		t.Errorf("a page that is off is at %q", got)
 	}
-	if got := At(t.Context(), address, func() (string, error) { return "", errors.New("unread") }); got != "" {
+	if got, _ := At(t.Context(), address, func() (string, error) { return "", errors.New("unread") }); got != "" {
 		t.Errorf("a page of a state that cannot be read is at %q", got)
 	}
 	free := freeAddress(t)
-	if got := At(t.Context(), free, d.StateID); got != "http://"+free {
-		t.Errorf("the page that `patterngate inbox` would serve is at %q, want %s", got, free)
+	if got, idle := At(t.Context(), free, d.StateID); got != "http://"+free || !idle {
+		t.Errorf("the page that `patterngate inbox` would serve is at %q (idle %v), want %s, idle", got, idle, free)
 	}
 }
 
