@@ -117,6 +117,14 @@ func TestLoadConfigRefusesDocuments(t *testing.T) {
 			"version: 1\nx-a: {<<: {a: 1}, <<: {b: 2}}\n",
 			"pg.yaml:2:19: x-a.<<: repeated key, first at line 2, column 7",
 		},
+		"an expression without quotes": {
+			"version: 1\npolicies: {p: {rules: [{id: a, when: args.kind in [\"a\", \"b\"], approve: {}}]}}\n",
+			"pg.yaml:2:51: not valid YAML: ',' or '}' must be specified; write the whole expression in quotes, such as when: 'args.kind in [\"a\", \"b\"]'",
+		},
+		"an expression in the quotes of its texts": {
+			"version: 1\npolicies: {p: {rules: [{id: a, when: \"args.kind == \"a\"\", approve: {}}]}}\n",
+			"pg.yaml:2:53: not valid YAML: ',' or '}' must be specified; write the texts in the expression of when with ', because \" ends the expression",
+		},
 		"text behind a quote": {
 			"version: 1\nllm: {model: \"x\" y}\n",
 			"pg.yaml:2:18: not valid YAML: ',' or '}' must be specified; check the quotes, brackets and indentation here",

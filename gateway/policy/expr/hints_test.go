@@ -39,6 +39,7 @@ func TestHints(t *testing.T) {
 		`args.order_id.length > 3`:                      `no member length in string; write size(args.order_id)`,
 		`args.order_id.includes("x")`:                   `did you mean contains?`,
 		`args.order_id.toLowerCase() == "x"`:            `did you mean lowerAscii?`,
+		`cond(args.rate`:                                `it ends without ')'; if it has a comma, put all of it in quotes`,
 		`args.amount_cents > 5;`:                        `not an expression`,
 		`args.amount_cents > 5 android args.rate > 1.0`: `not an expression`,
 	} {

@@ -30,6 +30,11 @@ const (
 	endsTooEarly = "it ends too early"
 )
 
+// endsBefore says that a bracket is not closed. Outside quotes a YAML file ends an expression at a comma.
+func endsBefore(bracket string) string {
+	return fmt.Sprintf("it ends without %s; if it has a comma, put all of it in quotes", bracket)
+}
+
 func noExpressions(why string) string {
 	return fmt.Sprintf("no expressions here: %s", why)
 }

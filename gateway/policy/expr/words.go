@@ -245,6 +245,9 @@ func plainWords(text string) string {
 // syntaxWords shortens an error of the parser.
 func syntaxWords(text string) string {
 	text = strings.TrimPrefix(text, "Syntax error: ")
+	if before, missing, ok := strings.Cut(text, "<EOF> expecting "); ok && strings.HasPrefix(before, "mismatched input") && len(missing) == len("')'") {
+		text = endsBefore(missing)
+	}
 	if strings.Contains(text, "'<EOF>'") {
 		text = endsTooEarly
 	}

@@ -47,6 +47,16 @@ func notYAML(why string) string {
 	return fmt.Sprintf("not valid YAML: %s", why)
 }
 
+// wantQuoted says how to write the expression of a key.
+func wantQuoted(key string) string {
+	return fmt.Sprintf(`write the whole expression in quotes, such as %s: 'args.kind in ["a", "b"]'`, key)
+}
+
+// wantOtherQuotes says how to write an expression whose own quotes end the quoted text.
+func wantOtherQuotes(key, outer, inner string) string {
+	return fmt.Sprintf(`write the texts in the expression of %s with %s, because %s ends the expression`, key, inner, outer)
+}
+
 const (
 	noYAML           = "not valid YAML"
 	wantValidYAML    = "check the quotes, brackets and indentation here"

@@ -3,6 +3,7 @@ package yamldoc
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -39,9 +40,8 @@ func parseYAML(in sourceText, faults *Faults) (ast.Node, bool) {
 		file, err = parseTokens(tokens)
 	}
 	if err != nil {
-		faults.Add(in.syntaxPlace(err), nil, Fault{
-			Reason: notYAML(syntaxMessage(err)), Want: wantValidYAML,
-		})
+		at := in.syntaxPlace(err)
+		faults.Add(at, nil, Fault{Reason: notYAML(syntaxMessage(err)), Want: in.wantAt(at)})
 		return nil, false
 	}
 	for _, doc := range file.Docs {
@@ -50,6 +50,27 @@ func parseYAML(in sourceText, faults *Faults) (ast.Node, bool) {
 		}
 	}
 	return nil, true
+}
+
+// expressionKey matches the key of an expression with its value to the end of the line.
+var expressionKey = regexp.MustCompile(`(?:^|[ ,{])(when|once|happened|reroute): +(.*)`)
+
+// wantAt returns what to write where a text is no YAML: quotes for an expression on that line, since most of what expressions
+// need has a meaning in YAML too.
+func (in sourceText) wantAt(at Place) string {
+	if at.Line < 1 || at.Line > len(in.lines) {
+		return wantValidYAML
+	}
+	found := expressionKey.FindStringSubmatch(in.lines[at.Line-1])
+	switch {
+	case found == nil || found[2] == "":
+		return wantValidYAML
+	case strings.HasPrefix(found[2], "'"):
+		return wantOtherQuotes(found[1], `'`, `"`)
+	case strings.HasPrefix(found[2], `"`) && strings.Count(found[2], `"`) > 2:
+		return wantOtherQuotes(found[1], `"`, `'`)
+	}
+	return wantQuoted(found[1])
 }
 
 // scanYAML splits a text into tokens. With an error it returns the tokens up to there.
