@@ -164,12 +164,12 @@ func TestRepairLoop(t *testing.T) {
 	repairable, repaired, heading := 0, 0, ""
 	for _, f := range all {
 		r := f.follow(t)
-		outcome := "left to the reader"
+		outcome := "left to the caller"
 		switch {
 		case r.repaired:
-			outcome = "repaired"
+			outcome = "fixed"
 		case f.repairable:
-			outcome = "not repaired in one round"
+			outcome = "not fixed by one more call"
 		}
 		if f.repairable {
 			repairable++
@@ -189,8 +189,8 @@ func TestRepairLoop(t *testing.T) {
 		}
 		fmt.Fprintf(&page, "| %s | `%s` | %d | %s |\n", f.fault, r.reason, r.changed, outcome)
 	}
-	fmt.Fprintf(&page, "\n%d faults, %d of them repairable; %d of these are repaired in one round (%d %%).\n",
-		len(all), repairable, repaired, repaired*100/repairable)
+	fmt.Fprintf(&page, "\nPatterngate suggests a fix for %d of these %d faults. One more call fixes %d of the %d (%d %%).\n",
+		repairable, len(all), repaired, repairable, repaired*100/repairable)
 	t.Log("\n" + page.String())
 	if len(all) < 40 || repaired*5 < repairable*4 {
 		t.Errorf("%d faults, %d of %d repaired; want at least 40 and 80 %%", len(all), repaired, repairable)
@@ -200,12 +200,12 @@ func TestRepairLoop(t *testing.T) {
 
 const repairHead = `# The repair loop
 
-What models get wrong in a plan, a route or actions, how Patterngate refuses it, and whether the run succeeds if a client sends the
-suggested ` + "`next.arguments`" + ` unchanged. Patterngate suggests a fix only if there is exactly one right answer. It never applies a fix
-by itself. A test writes this page (` + "`go test ./server -run TestRepairLoop -update`" + `).
+This page lists faults that models make in a plan, a route or actions, and how Patterngate refuses each. The last column says whether the
+run succeeds if the client sends the suggested ` + "`next.arguments`" + ` unchanged. Patterngate suggests a fix only if there is exactly one right answer. It never applies a
+fix by itself. A test writes this page (` + "`go test ./server -run TestRepairLoop -update`" + `).
 `
 
-const repairColumns = "| what is wrong | refused as | repairs offered | then |\n|---|---|---|---|\n"
+const repairColumns = "| what is wrong | refused as | fixes offered | then |\n|---|---|---|---|\n"
 
 func compareWithPage(t *testing.T, got string) {
 	t.Helper()
