@@ -37,6 +37,7 @@ var catalogues = map[string][]string{
 	"server":                  nil,
 	"server/arguments":        {"noShape", "planShape", "Schema", "CheckCall", "singleSchema", "withoutHeaders"},
 	"server/assembly":         {"partsMaker.asked"},
+	"server/cli/clientfile":   {"Clients"},
 	"server/cli/importer":     {"Commands.Command", "starterText"},
 	"server/cli/recordtext":   nil,
 	"server/cli/setup":        {"Commands.Command"},

@@ -58,7 +58,7 @@ func PlanWrite(f Format, file File, e Entry) (Change, error) {
 }
 
 // ErrUnsafe reports that a format could not edit the file without changing more than the entry.
-var ErrUnsafe = errors.New("nothing was written, because the file cannot be edited without changing more than the entry. Add the block by hand")
+var ErrUnsafe = errors.New(unsafeEdit)
 
 // PlanUndo returns the change that undoes what setup wrote. It writes nothing.
 //

@@ -58,8 +58,8 @@ func Clients() []Client {
 			},
 			Checks: func(_, _ string, e Entry) []string {
 				return []string{
-					"claude mcp get " + e.Name + " says Connected; in a session /mcp lists it",
-					"close Claude Code while its file is edited: a running session overwrites it",
+					codeConnected(e.Name),
+					codeClosed,
 				}
 			},
 		},
@@ -75,8 +75,8 @@ func Clients() []Client {
 			},
 			Checks: func(_, _ string, e Entry) []string {
 				return []string{
-					"the command MCP: List Servers shows " + e.Name + "; start it there, then open the tools picker of a chat in agent mode",
-					"Insiders and other profiles have their own mcp.json (MCP: Open User Configuration): name it with --file",
+					vscodeLists(e.Name),
+					vscodeProfiles,
 				}
 			},
 		},
@@ -84,7 +84,7 @@ func Clients() []Client {
 			Name: "cursor", Title: "Cursor", Format: JSONServers{Member: "mcpServers", Typed: true}, Path: cursorPath,
 			Sources: []string{"https://cursor.com/docs/mcp", "https://cursor.com/docs/cli/mcp"},
 			Checks: func(_, _ string, e Entry) []string {
-				return []string{"Customize > MCPs lists " + e.Name + " with its tools", "or in a terminal: agent mcp list-tools " + e.Name}
+				return []string{cursorLists(e.Name), cursorTerminal(e.Name)}
 			},
 		},
 		{
@@ -94,7 +94,7 @@ func Clients() []Client {
 				return "codex mcp add " + e.Name + " -- " + CommandLine(goos, e)
 			},
 			Checks: func(_, _ string, e Entry) []string {
-				return []string{"codex mcp get " + e.Name + " shows it enabled; in a session /mcp lists its tools"}
+				return []string{codexEnabled(e.Name)}
 			},
 		},
 		{
@@ -108,12 +108,12 @@ func Clients() []Client {
 }
 
 func desktopChecks(goos, _ string, e Entry) []string {
-	checks := []string{"quit Claude Desktop completely before you start it again: Settings > Developer shows " + e.Name + " as running"}
+	checks := []string{desktopRuns(e.Name)}
 	switch goos {
 	case "windows":
-		checks = append(checks, `its standard error is in %APPDATA%\Claude\logs\mcp-server-`+e.Name+".log")
+		checks = append(checks, standardError(`%APPDATA%\Claude\logs\mcp-server-`+e.Name))
 	case "darwin":
-		checks = append(checks, "its standard error is in ~/Library/Logs/Claude/mcp-server-"+e.Name+".log")
+		checks = append(checks, standardError("~/Library/Logs/Claude/mcp-server-"+e.Name))
 	}
 	return checks
 }

@@ -45,7 +45,7 @@ func UnifiedDiff(file string, before, after []byte, shown func(line string) stri
 		for _, line := range lines.list {
 			out.WriteString(lines.mark + shownLine(shown(line), lines.from) + "\n")
 			if !strings.HasSuffix(line, "\n") {
-				out.WriteString("\\ No newline at end of file\n")
+				out.WriteString(noLineEnd + "\n")
 			}
 		}
 	}

@@ -43,13 +43,13 @@ func Read(path string) (File, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return f, nil
 	case errors.Is(err, syscall.ENOTDIR):
-		return f, f.Refused("its directory is a file", "name another file with --file")
+		return f, f.Refused(belowFile, otherFile)
 	case err != nil:
 		return f, console.Fault("setup", err)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
 		if f.Real, err = filepath.EvalSymlinks(path); errors.Is(err, fs.ErrNotExist) {
-			return f, f.Refused("a link to a file that does not exist", "create that file, or remove the link")
+			return f, f.Refused(brokenLink, mendLink)
 		} else if err != nil {
 			return f, console.Fault("setup", err)
 		}
@@ -59,16 +59,16 @@ func Read(path string) (File, error) {
 	}
 	switch {
 	case info.IsDir():
-		return f, f.Refused("a directory", "name a file with --file")
+		return f, f.Refused(aDirectory, nameFile)
 	case !info.Mode().IsRegular():
-		return f, f.Refused("not a regular file", "name another file with --file")
+		return f, f.Refused(notRegular, otherFile)
 	}
 	f.Info = info
 	if f.Text, err = ReadBounded(f.Real); err != nil {
 		return f, console.Fault("setup", err)
 	}
 	if len(f.Text) > maxBytes {
-		return f, f.Refused("larger than 8 MiB", "name another file with --file")
+		return f, f.Refused(tooLarge, otherFile)
 	}
 	return f, nil
 }
@@ -154,7 +154,7 @@ func (f File) unchanged() error {
 		return err
 	}
 	if missing != (f.Info == nil) || !bytes.Equal(now, f.Text) {
-		return errors.New("another program changed the file, so nothing was written; close its client and try again")
+		return errors.New(changedMeanwhile)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (f File) backup(sum string, now time.Time) (string, error) {
 		}
 		return name, nil
 	}
-	return "", errors.New("1000 backups of this second are there")
+	return "", errors.New(tooManyBackups)
 }
 
 // Backup is one backup of a file.

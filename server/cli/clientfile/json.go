@@ -75,7 +75,7 @@ func (f JSONServers) servers(d JSONC) (root, servers *jsonObject, err error) {
 	start := d.skip(0)
 	o, ok := d.object(start)
 	if !ok {
-		return nil, nil, &textFault{offset: start, reason: "the file is " + d.kindAt(start), want: "it must be an object"}
+		return nil, nil, &textFault{offset: start, reason: fileIs(d.kindAt(start)), want: mustBeObject}
 	}
 	member, found, err := o.find(d, f.Member)
 	if err != nil || !found {
@@ -83,7 +83,7 @@ func (f JSONServers) servers(d JSONC) (root, servers *jsonObject, err error) {
 	}
 	s, ok := d.object(member.value)
 	if !ok {
-		return nil, nil, &textFault{offset: member.value, reason: f.Member + " is " + d.kindAt(member.value), want: "it must be an object"}
+		return nil, nil, &textFault{offset: member.value, reason: f.Member + " is " + d.kindAt(member.value), want: mustBeObject}
 	}
 	return &o, &s, nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 )
@@ -46,7 +45,7 @@ func ReadJSONC(text []byte) (JSONC, error) {
 
 // jsonFault returns a syntax error with its position: the first unexpected character, or the end of the text.
 func jsonFault(err error, end int) error {
-	fault := &textFault{offset: -1, reason: err.Error(), want: "fix it by hand"}
+	fault := &textFault{offset: -1, reason: err.Error(), want: fixByHand}
 	if at, ok := errors.AsType[*json.SyntaxError](err); ok {
 		fault.offset = max(0, int(at.Offset)-1)
 		if strings.HasPrefix(err.Error(), "unexpected end") {
@@ -66,7 +65,7 @@ func (d *JSONC) blankOut() error {
 		case c == '/' && i+1 < len(d.plain) && (d.plain[i+1] == '/' || d.plain[i+1] == '*'):
 			end := commentEnd(d.plain, i)
 			if end < 0 {
-				return &textFault{offset: i, reason: "a comment without an end", want: "end it with */"}
+				return &textFault{offset: i, reason: openComment, want: closeComment}
 			}
 			d.loosen(i)
 			fill(d.plain[i:end])
@@ -215,7 +214,7 @@ func (o jsonObject) find(d JSONC, name string) (member jsonMember, found bool, e
 		if found {
 			line, column := position(d.text, member.at)
 			return jsonMember{}, false, &textFault{
-				offset: m.at, reason: fmt.Sprintf("%s is here and at %d:%d", jsonText(name), line, column), want: "keep one of them",
+				offset: m.at, reason: hereAndAt(string(jsonText(name)), line, column), want: keepOne,
 			}
 		}
 		member, found = m, true

@@ -42,7 +42,7 @@ func (h Host) home(names ...string) (string, error) {
 		if h.Goos == "windows" {
 			name = "USERPROFILE"
 		}
-		return "", console.Usage("setup", errors.New(name+" is not set, so there is no home directory to look in"), "--file FILE")
+		return "", console.Usage("setup", errors.New(noHome(name)), "--file FILE")
 	}
 	return h.join(dir, names...), nil
 }
@@ -52,7 +52,7 @@ func (h Host) appData(names ...string) (string, error) {
 	dir, relative := machine.ConfigDir(h.Goos, h.Environ)
 	switch {
 	case relative != "":
-		return "", console.Usage("setup", errors.New("XDG_CONFIG_HOME is a relative path, "+yamldoc.Quoted(relative)), "--file FILE")
+		return "", console.Usage("setup", errors.New(relativeConfig(yamldoc.Quoted(relative))), "--file FILE")
 	case dir != "":
 		return h.join(dir, names...), nil
 	case h.Goos == "windows":
@@ -80,7 +80,7 @@ func desktopPath(h Host) (string, error) {
 	case 1:
 		return h.join(packages[0], "LocalCache", "Roaming", "Claude", desktopFile), nil
 	}
-	return "", console.Usage("setup", errors.New("several packages of Claude Desktop: "+strings.Join(packages, ", ")),
+	return "", console.Usage("setup", errors.New(severalPackages(strings.Join(packages, ", "))),
 		"--file "+h.join(packages[0], "LocalCache", "Roaming", "Claude", desktopFile))
 }
 

@@ -2,7 +2,6 @@ package clientfile
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,7 +27,7 @@ func Temporary() bool {
 func ProgramPath(environ []string) (string, error) {
 	real, err := os.Executable()
 	if err != nil {
-		return "", console.Fault("setup: the path of this program", err)
+		return "", console.Fault(programsPath, err)
 	}
 	path := real
 	if called := calledAs(os.Args[0], machine.Lookup(environ, "PATH")); sameFile(called, real) {
@@ -41,12 +40,12 @@ func ProgramPath(environ []string) (string, error) {
 func lasting(path, real string) error {
 	for _, p := range []string{path, real} {
 		if temporaryBuild.MatchString(p) {
-			return console.Usage("setup", fmt.Errorf("this program is a temporary build (%s). Build it, and run the built program", p),
+			return console.Usage("setup", errors.New(temporaryProgram(p)),
 				"go build -o patterngate .")
 		}
 	}
 	if !utf8.ValidString(path) {
-		return console.Usage("setup", fmt.Errorf("the path of this program is not UTF-8 (%q), which no client's file can hold", path), "move the program")
+		return console.Usage("setup", errors.New(notUTF8(path)), moveProgram)
 	}
 	return nil
 }

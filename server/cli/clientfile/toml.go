@@ -67,7 +67,7 @@ func readTOML(text []byte) (tomlText, error) {
 
 // tomlFault returns a syntax error with its position.
 func tomlFault(err error, text []byte) error {
-	fault := &textFault{offset: -1, reason: strings.TrimPrefix(err.Error(), "toml: "), want: "fix it by hand"}
+	fault := &textFault{offset: -1, reason: strings.TrimPrefix(err.Error(), "toml: "), want: fixByHand}
 	if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 		row, column := at.Position()
 		start := 0
@@ -160,7 +160,7 @@ func (t tomlText) servers() (map[string]any, error) {
 	servers, ok := v.(map[string]any)
 	if found && !ok {
 		at, _ := t.find(within(tomlKey))
-		return nil, &textFault{offset: at.at, reason: tomlKey + " is not a table", want: "it must be a table"}
+		return nil, &textFault{offset: at.at, reason: notATable(tomlKey), want: mustBeTable}
 	}
 	return servers, nil
 }

@@ -64,7 +64,7 @@ func (f TOMLServers) Merge(text []byte, e Entry) ([]byte, error) {
 	members, ok := entry.(map[string]any)
 	if !ok {
 		at, _ := t.find(within(tomlKey, e.Name))
-		return nil, &textFault{offset: at.at, reason: e.Name + " is not a table", want: "write [" + tomlKey + "." + e.Name + "]"}
+		return nil, &textFault{offset: at.at, reason: notATable(e.Name), want: "write [" + tomlKey + "." + e.Name + "]"}
 	}
 	switch {
 	case e.Starts(members):
@@ -103,8 +103,8 @@ func (t tomlText) update(e Entry) ([]byte, error) {
 // rewrite the user's lines.
 func tomlForm(at tomlStatement, name string) error {
 	return &textFault{
-		offset: at.at, reason: strings.Join(at.path, ".") + " is written in braces or as a dotted key, which setup does not edit",
-		want: "write it as a table [" + tomlKey + "." + name + "]",
+		offset: at.at, reason: uneditable(strings.Join(at.path, ".")),
+		want: asTable(tomlKey + "." + name),
 	}
 }
 
