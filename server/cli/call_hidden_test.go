@@ -91,3 +91,25 @@ func TestCallOfAToolThatIsNotListed(t *testing.T) {
 		}
 	}
 }
+
+// A tool that the key offer leaves out is not unknown either.
+func TestCallOfAToolThatOfferLeavesOut(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pg.yaml")
+	const text = "version: 1\noffer: [seen, run_status, run_wait]\ncatalog:\n  expose: [seen, other]\n  http:\n" +
+		"    seen: {description: Looks., effect: read, request: {method: GET, url: \"https://example.com/a\"}}\n" +
+		"    other: {description: Looks., effect: read, request: {method: GET, url: \"https://example.com/b\"}}\n" +
+		"    unseen: {description: Looks., effect: read, request: {method: GET, url: \"https://example.com/c\"}}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"other":     "call: other is in the configuration, but offer leaves it out\ntry: add it to offer in " + file + ":2\n",
+		"list_runs": "call: list_runs is in the configuration, but offer leaves it out\n",
+		"unseen":    "call: unseen is in the configuration, but not in catalog.expose\n",
+		"nothing":   "call: no tool nothing (",
+	} {
+		if code, _, errs := mainOf(t, "call", name, "--config", file, "--state", ":memory:"); code != console.ExitUsage || !strings.Contains(errs, want) {
+			t.Errorf("call %s ends with %d; want %q:\n%s", name, code, want, errs)
+		}
+	}
+}

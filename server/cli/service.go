@@ -115,12 +115,18 @@ func unlisted(c assembly.Loaded, name string) call.Unlisted {
 	if !c.DemoOn() && slices.Contains(settings.BuiltinPatterns, name) {
 		return call.Unlisted{Demo: c.Path}
 	}
+	line := func(key *yamldoc.Path) string { // without the key, the place of what holds it
+		at, _ := c.Root.Find(key)
+		return c.Path + ":" + strconv.Itoa(at.Line)
+	}
+	if c.Withholds(name) {
+		return call.Unlisted{Offer: line((*yamldoc.Path)(nil).Key("offer"))}
+	}
 	declared := slices.ContainsFunc(c.Catalog.Tools(), func(t tools.Placed) bool { return t.Name == name })
 	if !declared || slices.Contains(c.Catalog.Expose, name) {
 		return call.Unlisted{}
 	}
-	key, _ := c.Root.Find((*yamldoc.Path)(nil).Key("catalog").Key("expose")) // without it, the place of the catalog
-	return call.Unlisted{Expose: c.Path + ":" + strconv.Itoa(key.Line)}
+	return call.Unlisted{Expose: line((*yamldoc.Path)(nil).Key("catalog").Key("expose"))}
 }
 
 // hookedServer opens Patterngate's own server in this process, with its engine. hook is called at every boundary of the journal.

@@ -75,15 +75,15 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"offer, no way to read a run": {
 			"version: 1\noffer: [list_runs, route_ticket, run_status]\n",
-			"pg.yaml:2:20: offer[1]: route_ticket needs run_wait, which its results or its schema name; add run_wait",
+			"pg.yaml:2:20: offer[1]: results of route_ticket tell clients to call run_wait; add it",
 		},
 		"offer, a wait without a status": {
 			"version: 1\noffer: [run_wait]\n",
-			"pg.yaml:2:9: offer[0]: run_wait needs run_status, which its results or its schema name; add run_status",
+			"pg.yaml:2:9: offer[0]: results of run_wait tell clients to call run_status; add it",
 		},
 		"offer, some of planning": {
 			"version: 1\noffer: [plan_execute, run_wait, plan_status, run_status]\n",
-			"pg.yaml:2:9: offer[0]: plan_execute needs plan_decompose, plan_replan, describe_catalog, which its results or its schema name; add plan_decompose, plan_replan, describe_catalog",
+			"pg.yaml:2:9: offer[0]: results of plan_execute tell clients to call plan_decompose, plan_replan and describe_catalog; add all of them",
 		},
 		"text for a mapping": {
 			"version: 1\nllm: openai\n",

@@ -2,7 +2,6 @@ package settings
 
 import (
 	"slices"
-	"strings"
 
 	"patterngate/gateway"
 	"patterngate/server/settings/grammar"
@@ -82,8 +81,18 @@ func (r *loader) acrossOffer(c *Config) {
 			}
 		}
 		if len(missing) > 0 {
-			fault(here.Item(i), yamldoc.Fault{Reason: needsOffered(name, strings.Join(missing, ", ")), Want: wantAlso(strings.Join(missing, ", "))})
+			fault(here.Item(i), yamldoc.Fault{Reason: needsOffered(name, missing), Want: wantAlso(missing)})
 			sound = false
 		}
 	}
+}
+
+// Withholds reports whether the key offer leaves out a tool that clients would see without it.
+func (c *Config) Withholds(tool string) bool {
+	if c.Offer == nil || slices.Contains(c.Offer, tool) {
+		return false
+	}
+	return slices.Contains(reservedTools, tool) || slices.ContainsFunc(slices.Concat(c.Patterns, c.Exposed()), func(p Pattern) bool {
+		return p.Enabled && slices.Contains(p.ToolNames(), tool)
+	})
 }

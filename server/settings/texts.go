@@ -609,10 +609,25 @@ func wantPatternEnabled(pattern string) string {
 	return fmt.Sprintf("remove the tool here, or set patterns.%s.enabled to true", pattern)
 }
 
-func needsOffered(name, missing string) string {
-	return fmt.Sprintf("%s needs %s, which its results or its schema name", name, missing)
+func needsOffered(name string, missing []string) string {
+	return fmt.Sprintf("results of %s tell clients to call %s", name, listed(missing))
 }
 
-func wantAlso(missing string) string {
-	return fmt.Sprintf("add %s", missing)
+func wantAlso(missing []string) string {
+	switch len(missing) {
+	case 1:
+		return "add it"
+	case 2:
+		return "add both"
+	}
+	return "add all of them"
+}
+
+// listed returns names as a list in a sentence: "a", "a and b", "a, b and c".
+func listed(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

@@ -88,6 +88,7 @@ type Held struct {
 type Unlisted struct {
 	Expose string // for a tool that clients do not get: the place of catalog.expose, or the file
 	Demo   string // for a tool of the demo that is off: the file that turns it off
+	Offer  string // for a tool that the key offer leaves out: the place of the key
 }
 
 // Connect connects a client to the server over a pair of pipes, with the same protocol as for every client. ended waits, after the
@@ -232,6 +233,8 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		switch u := s.unlisted(name); {
 		case u.Expose != "":
 			return upstream.Tool{}, console.Usage("call", errors.New(notExposed(name)), addToExpose(u.Expose))
+		case u.Offer != "":
+			return upstream.Tool{}, console.Usage("call", errors.New(notOffered(name)), addToOffer(u.Offer))
 		case u.Demo != "":
 			return upstream.Tool{}, console.Usage("call", errors.New(demoIsOff(name)), turnDemoOn(u.Demo))
 		}

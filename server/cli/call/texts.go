@@ -16,6 +16,12 @@ func notExposed(tool string) string {
 
 func addToExpose(place string) string { return "add it to catalog.expose in " + place }
 
+func notOffered(tool string) string {
+	return tool + " is in the configuration, but offer leaves it out"
+}
+
+func addToOffer(place string) string { return "add it to offer in " + place }
+
 func demoIsOff(tool string) string { return tool + " is part of the demo, which is off" }
 
 func turnDemoOn(file string) string {
