@@ -201,8 +201,8 @@ func TestRepairLoop(t *testing.T) {
 const repairHead = `# The repair loop
 
 This page lists faults that models make in a plan, a route or actions, and how Patterngate refuses each. The last column says whether the
-run succeeds if the client sends the suggested ` + "`next.arguments`" + ` unchanged. Patterngate suggests a fix only if there is exactly one right answer. It never applies a
-fix by itself. A test writes this page (` + "`go test ./server -run TestRepairLoop -update`" + `).
+run succeeds if the client sends the suggested ` + "`next.arguments`" + ` unchanged. Patterngate suggests a fix only if there is exactly one
+right answer. It never applies a fix by itself. A test writes this page (` + "`go test ./server -run TestRepairLoop -update`" + `).
 `
 
 const repairColumns = "| what is wrong | refused as | fixes offered | then |\n|---|---|---|---|\n"

@@ -44,10 +44,58 @@ func TestStopReasonsPage(t *testing.T) {
 		}
 		reasons[family] += fmt.Sprintf("- `%s`: %s\n  - %s: %s\n  - %s\n", s.Name, s.Meaning, exit, next, where(s))
 	}
+	b.WriteString(contentsOf(families))
 	for _, family := range families {
 		fmt.Fprintf(&b, "\n## `%s`\n\n%s", family, reasons[family])
 	}
 	fresh(t, "stop-reasons.md", b.String())
+}
+
+// contentsOf returns the links to the sections of the page, in groups by the first word of their names. Words of fewer than three names
+// share the last groups.
+func contentsOf(families []string) string {
+	const inGroup = 14
+	sizes := map[string]int{}
+	word := func(family string) string { first, _, _ := strings.Cut(family, "_"); return first }
+	for _, family := range families {
+		sizes[word(family)]++
+	}
+	var groups [][]string
+	at := map[string]int{}
+	for _, shared := range []bool{false, true} {
+		for _, family := range families {
+			key := word(family)
+			if (sizes[key] < 3) != shared {
+				continue
+			}
+			if shared {
+				key = ""
+			}
+			i, known := at[key]
+			if !known || len(groups[i]) == inGroup {
+				i = len(groups)
+				at[key], groups = i, append(groups, nil)
+			}
+			groups[i] = append(groups[i], fmt.Sprintf("[`%s`](#%s)", family, family))
+		}
+	}
+	var b strings.Builder
+	b.WriteString("\nThe sections of this page:\n\n")
+	for _, group := range groups {
+		line := "-"
+		for i, link := range group {
+			if i < len(group)-1 {
+				link += ","
+			}
+			if len(line)+1+len(link) > 140 {
+				b.WriteString(line + "\n")
+				line = " "
+			}
+			line += " " + link
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
 }
 
 // fresh compares a page of docs with what it should be, or writes it.
