@@ -155,7 +155,7 @@ func readArgs(o document.Object, tool catalog.Tool) map[string]any {
 		}
 		var ok bool
 		if out[p.Name], ok = document.Typed(p.Type, v); !ok {
-			o.Wrong("bad_arg_type:"+tool.Name+":"+p.Name, p.Name, wantType(p)).Fix = document.Retype(p.Type, o.At.Member(p.Name), v)
+			o.Wrong("bad_arg_type:"+tool.Name+":"+p.Name, p.Name, wantType(p)).RetypeArgument(tool, o.Members, o.At, p.Name, p.Type)
 			told = append(told, p.Name)
 		}
 	}

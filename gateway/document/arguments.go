@@ -1,6 +1,8 @@
 package document
 
 import (
+	"maps"
+
 	"patterngate/catalog"
 	"patterngate/ijson"
 )
@@ -29,9 +31,26 @@ func ArgumentProblems(reason string, tool catalog.Tool, args map[string]any, at 
 		case w.Kind == catalog.MismatchUnknown:
 			row.Choose = RemoveOrRename
 		case w.Kind == catalog.MismatchType && len(tokens) == 1:
-			row.Fix = Retype(types[tokens[0]], at+w.Pointer, got)
+			row.RetypeArgument(tool, args, at, tokens[0], types[tokens[0]])
 		}
 		list = append(list, row)
 	}
 	return CapProblems(list)
+}
+
+// RetypeArgument offers an argument's value in the type that is wanted, if the tool takes it then. If the tool does not, for example because
+// the text does not match a pattern, there is no repair, and Want says what the tool wants of that value.
+func (p *Problem) RetypeArgument(tool catalog.Tool, args map[string]any, at ijson.Pointer, name, wanted string) {
+	p.Fix = Retype(wanted, at.Member(name), args[name])
+	if p.Fix == nil {
+		return
+	}
+	fixed := maps.Clone(args)
+	fixed[name] = p.Fix.Value
+	for _, w := range tool.Check(tool.Filled(fixed)) {
+		if tokens := w.Pointer.Tokens(); len(tokens) > 0 && tokens[0] == name && w.Kind != catalog.MismatchUnknown {
+			p.Fix, p.Want = nil, w.Want
+			return
+		}
+	}
 }
