@@ -115,8 +115,8 @@ func (c *Loaded) bearableBefore(d *Declaration) error {
 func (l Loaded) Hints() []yamldoc.Fault {
 	var hints []yamldoc.Fault
 	for _, s := range l.Catalog.Servers {
-		if s.Enabled {
-			hints = append(hints, l.RelativeArguments(s)...)
+		if f, found := l.RelativeArguments(s); s.Enabled && found {
+			hints = append(hints, f)
 		}
 	}
 	if f, found := l.unsettledWrites(); found {
@@ -125,33 +125,55 @@ func (l Loaded) Hints() []yamldoc.Fault {
 	return yamldoc.ByPlace(hints)
 }
 
-// RelativeArguments returns a hint for each argument of a server's program that is the relative path of a file or directory
-// beside the configuration, unless the program starts in a directory that has it. Without a directory for the program, it
-// starts where the client starts Patterngate, which is elsewhere.
-func (l Loaded) RelativeArguments(s tools.Server) (hints []yamldoc.Fault) {
+// RelativeArguments returns a hint about arguments of a server's program that are relative paths of files or directories
+// beside the configuration, unless the program starts in a directory that has them. Without a directory for the program, it
+// starts where the client starts Patterngate, which is elsewhere. Its place is that of the first argument.
+func (l Loaded) RelativeArguments(s tools.Server) (f yamldoc.Fault, found bool) {
 	if s.Stdio == nil || l.Path == "" {
-		return nil
+		return f, false
 	}
 	dir, err := filepath.Abs(filepath.Dir(l.Path))
 	if err != nil {
-		return nil
+		return f, false
 	}
+	var paths, words []int
 	for i, arg := range s.Stdio.Args {
-		path := arg.Text
-		if _, value, option := strings.Cut(path, "="); option && strings.HasPrefix(path, "-") {
-			path = value
+		path := argumentPath(arg)
+		switch {
+		case path == "" || !exists(filepath.Join(dir, path)) || s.Stdio.Dir != "" && exists(filepath.Join(s.Stdio.Dir, path)):
+		case strings.ContainsAny(path, `./\`):
+			paths = append(paths, i)
+		case s.Stdio.Dir == "": // a word could also be a subcommand
+			words = append(words, i)
 		}
-		if arg.Secret.Set() || path == "" || strings.HasPrefix(path, "-") || filepath.IsAbs(path) {
-			continue
-		}
-		if !exists(filepath.Join(dir, path)) || s.Stdio.Dir != "" && exists(filepath.Join(s.Stdio.Dir, path)) {
-			continue
-		}
-		hints = append(hints, l.FaultAt(yamldoc.Fault{
-			Severity: yamldoc.SeverityHint, Reason: relativeArgument(yamldoc.Quoted(path), s.Stdio.Dir), Want: wantWholePath(dir, filepath.Join(dir, path)),
-		}, "catalog", "servers", s.Name, "stdio", "args", fmt.Sprintf("[%d]", i)))
 	}
-	return hints
+	if len(paths) == 0 && len(words) > 0 {
+		paths = words[len(words)-1:]
+	}
+	if len(paths) == 0 {
+		return f, false
+	}
+	quoted, whole := make([]string, len(paths)), make([]string, len(paths))
+	for i, at := range paths {
+		path := argumentPath(s.Stdio.Args[at])
+		quoted[i], whole[i] = yamldoc.Quoted(path), filepath.Join(dir, path)
+	}
+	return l.FaultAt(yamldoc.Fault{
+		Severity: yamldoc.SeverityHint, Reason: relativeArguments(quoted, s.Stdio.Dir), Want: wantWholePaths(whole),
+	}, "catalog", "servers", s.Name, "stdio", "args", fmt.Sprintf("[%d]", paths[0])), true
+}
+
+// argumentPath returns the text of an argument that could be a relative path: the argument, or the value of an option such
+// as --root=data. It returns "" for others and for secrets.
+func argumentPath(arg tools.Value) string {
+	path := arg.Text
+	if _, value, option := strings.Cut(path, "="); option && strings.HasPrefix(path, "-") {
+		path = value
+	}
+	if arg.Secret.Set() || strings.HasPrefix(path, "-") || filepath.IsAbs(path) {
+		return ""
+	}
+	return path
 }
 
 // exists reports whether there is a file or directory at a path.

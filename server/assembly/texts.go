@@ -238,17 +238,19 @@ const (
 
 // Hints.
 
-// relativeArgument has the directory in which the program starts; "" is where Patterngate starts.
-func relativeArgument(path, dir string) string {
-	if dir != "" {
-		return fmt.Sprintf("%s is a relative path, and the program starts in %s", path, dir)
+// relativeArguments has one path or more, and the directory in which the program starts; "" is where Patterngate starts.
+func relativeArguments(paths []string, dir string) string {
+	what := paths[0] + " is a relative path"
+	if len(paths) > 1 {
+		what = strings.Join(paths, ", ") + " are relative paths"
 	}
-	return fmt.Sprintf("%s is a relative path, and a client starts Patterngate in another directory", path)
+	if dir != "" {
+		return fmt.Sprintf("%s, and the program starts in %s", what, dir)
+	}
+	return what + ", and a client starts Patterngate in another directory"
 }
 
-func wantWholePath(dir, whole string) string {
-	return fmt.Sprintf("write %s, or add dir: %s to stdio", whole, dir)
-}
+func wantWholePaths(paths []string) string { return "write " + strings.Join(paths, ", ") }
 
 // unsettled has the names of one tool or more.
 func unsettled(names []string) string {
@@ -257,9 +259,7 @@ func unsettled(names []string) string {
 	if more := len(names) - shown; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("if Patterngate crashes during a write (%s), a person must say whether it happened", list)
+	return "after a crash during a write, the outcome is unknown and a person must settle it: " + list
 }
 
-const (
-	wantSettled = "add reconcile (a tool that can tell), idempotent: true (a repeated call acts once) or once (calls with one key act once)"
-)
+const wantSettled = "add idempotent, once or reconcile"

@@ -33,11 +33,11 @@ func TestValidate(t *testing.T) {
 		errs int // lines
 	}{
 		"in order":      {"version: 1\n", nil, 0, ": in order; 14 tools, 5 patterns, tools/list ", 0},
-		"a fault":       {"version: 2\nllm: {modell: x}\n", nil, 1, "", 2},
+		"a fault":       {"version: 2\nllm: {modell: x}\n", nil, 1, "", 3},
 		"a warning":     {"version: 1\npatterns: {plan: {tools: [nope]}}\n", nil, 0, ", 1 warning, tools/list ", 1},
 		"strict":        {"version: 1\npatterns: {plan: {tools: [nope]}}\n", []string{"--strict"}, 1, "", 1},
 		"no YAML":       {"a: [\n", nil, 1, "", 1},
-		"more than 50":  {"version: 1\n" + manyFaults(60), nil, 1, "", 51},
+		"more than 50":  {"version: 1\n" + manyFaults(60), nil, 1, "", 52},
 		"fault as JSON": {"version: 2\n", []string{"--json"}, 1, `"line":1,"column":10,"path":"version","severity":"fault"`, 0},
 		"good as JSON":  {"version: 1\n", []string{"--json"}, 0, "[]", 0},
 	}

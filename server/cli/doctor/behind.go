@@ -35,20 +35,21 @@ func examineBehind(ctx context.Context, loaded *assembly.Loaded, f *findings) {
 	}
 	all.Wait()
 	for i, s := range servers {
-		relative := loaded.RelativeArguments(s)
-		for _, hint := range relative {
+		hint, relative := loaded.RelativeArguments(s)
+		if relative {
 			f.warn("server", hint.Want, placed(hint.File, hint.Line, hint.Path, hint.Reason))
 		}
 		if faults[i] != nil {
-			failedBehind(s, faults[i], relative, f)
+			failedBehind(s, faults[i], hint.Want, f)
 			continue
 		}
 		examineDeclared(loaded, s, declared[i], f)
 	}
 }
 
-// failedBehind reports a server that does not start or does not answer. relative are the hints about its arguments.
-func failedBehind(s tools.Server, why error, relative []yamldoc.Fault, f *findings) {
+// failedBehind reports a server that does not start or does not answer. If fix is not "", it is what to change
+// in the configuration first.
+func failedBehind(s tools.Server, why error, fix string, f *findings) {
 	if cause := errors.Unwrap(why); cause != nil { // without the kind of fault
 		why = cause
 	}
@@ -64,8 +65,8 @@ func failedBehind(s tools.Server, why error, relative []yamldoc.Fault, f *findin
 		}
 		line.Args = append(line.Args, arg.Text)
 	}
-	if len(relative) > 0 {
-		f.fail("server", relative[0].Want, noStart(name, s.Stdio.Dir, text))
+	if fix != "" {
+		f.fail("server", fix, noStart(name, s.Stdio.Dir, text))
 		return
 	}
 	f.fail("server", fixBehind(s.Stdio.Dir, clientfile.CommandLine(runtime.GOOS, line)), noStart(name, s.Stdio.Dir, text))

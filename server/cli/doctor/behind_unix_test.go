@@ -134,7 +134,7 @@ func TestExamineBehindRelativeArgument(t *testing.T) {
 	found.rows = nil
 	examineBehind(t.Context(), loaded, found)
 	loaded.Close()
-	fix := fmt.Sprintf("write %s/orders, or add dir: %s to stdio", beside, beside)
+	fix := "write " + beside + "/orders"
 	want := []finding{
 		{"cursor", "server", stateWarn, loaded.Path + `:4: catalog.servers.shop.stdio.args[0]: "orders" is a relative path, and the program starts in ` + start.dir, fix},
 		{"cursor", "server", stateFail, "shop does not start in " + start.dir + ": the server ended: exit status 1; the last line on its standard error: stat orders: no such file or directory", fix},

@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -18,12 +17,16 @@ type checked struct {
 	settings.Document
 	found   []yamldoc.Fault // faults and warnings
 	refused *yamldoc.Error  // nil: the configuration loads
+	hints   []yamldoc.Fault // advice about a configuration that loads
 	summary string          // says how much of a model's context the tools use
 }
 
-// check loads the configuration and finds what is wrong with it, for validate. An error says that the program failed, not the configuration.
-func (a *Commands) check() (checked, error) {
-	loaded, found, err := assembly.Load(a.Sources(), assembly.LoadOptions{})
+// check loads the configuration and finds what is wrong with it, for validate. argument says that an argument of the command names
+// the file. An error says that the program failed, not the configuration.
+func (a *Commands) check(argument bool) (checked, error) {
+	sources := a.Sources()
+	sources.Argument = argument
+	loaded, found, err := assembly.Load(sources, assembly.LoadOptions{})
 	refused, ours := errors.AsType[*yamldoc.Error](err)
 	if err != nil && !ours {
 		return checked{}, console.Fault("validate", err)
@@ -34,7 +37,7 @@ func (a *Commands) check() (checked, error) {
 		return c, nil
 	}
 	later, summary := a.checkDeclared(loaded)
-	c.found, c.summary = append(c.found, later...), summary
+	c.found, c.hints, c.summary = append(c.found, later...), loaded.Hints(), summary
 	return c, nil
 }
 
@@ -43,7 +46,7 @@ func (a *Commands) check() (checked, error) {
 func (a *Commands) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, summary string) {
 	s, err := l.Server(a.Environ, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: "fix what it names"})}, ""
+		return []yamldoc.Fault{l.FaultAt(yamldoc.Fault{Reason: err.Error(), Want: wantNamed})}, ""
 	}
 	faults = l.Oversized(s)
 	for _, size := range s.ListSizes() {
@@ -55,5 +58,5 @@ func (a *Commands) checkDeclared(l assembly.Loaded) (faults []yamldoc.Fault, sum
 		}
 	}
 	bytes, tokens := s.ListSize()
-	return faults, fmt.Sprintf("tools/list %d bytes, about %d tokens", bytes, tokens)
+	return faults, listSize(bytes, tokens)
 }

@@ -3,6 +3,8 @@ package inspect
 import (
 	"fmt"
 	"strings"
+
+	"patterngate/server/cli/console"
 )
 
 // A name that is unknown.
@@ -46,3 +48,28 @@ const (
 	headExit    = "EXIT"
 	headMeaning = "MEANING"
 )
+
+// What validate found.
+const (
+	embedded   = "the embedded configuration"
+	labelFault = "fault: "
+	wantNamed  = "fix what it names"
+)
+
+func andMore(n int) string { return fmt.Sprintf("and %d more", n) }
+func total(faults, warnings int) string {
+	switch {
+	case warnings == 0:
+		return console.Plural(faults, "fault")
+	case faults == 0:
+		return console.Plural(warnings, "warning")
+	}
+	return console.Plural(faults, "fault") + ", " + console.Plural(warnings, "warning")
+}
+func inOrder(file string, parts []string) string {
+	return file + ": in order; " + strings.Join(parts, ", ")
+}
+func offered(tools int) string { return console.Plural(tools, "tool") + " offered" }
+func listSize(bytes, tokens int) string {
+	return fmt.Sprintf("tools/list %d bytes, about %d tokens", bytes, tokens)
+}

@@ -1,12 +1,15 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/invocation"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -18,7 +21,8 @@ func (a *Commands) Validate() *cobra.Command {
 		Short: "Check a configuration file and list what is wrong with it",
 		Long: "Checks a configuration file as \"serve\" would load it. It starts and calls nothing. Without FILE it checks the " +
 			"file that \"serve\" would read.\n\n" +
-			"It prints up to 50 faults and warnings as FILE:LINE:COLUMN: PATH: what is wrong; what is right.\n\n" +
+			"It prints up to 50 faults and warnings as FILE:LINE:COLUMN: PATH: what is wrong; what is right. Faults are first. " +
+			"Hints about a file without faults follow, and count as neither.\n\n" +
 			"Exit codes: 0 no faults, 1 faults (with --strict also warnings), 2 the file cannot be read.",
 		Example: "  patterngate validate\n  patterngate validate pg.yaml --strict\n  patterngate validate pg.yaml --json",
 		Args:    cobra.MaximumNArgs(1),
@@ -32,27 +36,28 @@ func (a *Commands) Validate() *cobra.Command {
 			if len(args) == 1 {
 				*a.Path, a.Given = args[0], " --config "+console.ShellWord(runtime.GOOS, args[0])
 			}
-			return a.validate(strict)
+			return a.validate(len(args) == 1, strict)
 		},
 	}
 	cmd.Flags().BoolVar(&strict, "strict", false, "count warnings as faults")
 	return cmd
 }
 
-func (a *Commands) validate(strict bool) error {
-	c, err := a.check()
+// validate checks the configuration. argument says that an argument names the file.
+func (a *Commands) validate(argument, strict bool) error {
+	c, err := a.check(argument)
 	if err != nil {
 		return err
 	}
-	found, refused := c.found, c.refused
-	if err := a.printFaults(yamldoc.ByPlace(found), refused); err != nil {
-		return err
-	}
+	found, refused := yamldoc.ByPlace(c.found), c.refused
 	faults := 0
 	for _, f := range found {
 		if f.Severity == yamldoc.SeverityFault || strict {
 			faults++
 		}
+	}
+	if err := a.printFound(found, c, faults > 0); err != nil {
+		return err
 	}
 	switch {
 	case refused != nil && refused.Unread:
@@ -69,49 +74,83 @@ func (a *Commands) validate(strict bool) error {
 	return nil
 }
 
-// printFaults prints the first fifty faults and warnings: one line each on standard error, or a document with --json.
-func (a *Commands) printFaults(found []yamldoc.Fault, refused *yamldoc.Error) error {
-	more := max(0, len(found)-yamldoc.MaxFaults)
-	found = found[:len(found)-more]
-	if refused != nil {
-		more += refused.More
+// printFound prints the first fifty faults and warnings: one line each on standard error, or a document with --json. On
+// standard error hints follow. If counted is true, the last line says how many there are.
+func (a *Commands) printFound(found []yamldoc.Fault, c checked, counted bool) error {
+	beyond := 0
+	if c.refused != nil {
+		beyond = c.refused.More
 	}
 	if a.JSON {
-		if found == nil {
-			found = []yamldoc.Fault{}
+		shown := found[:min(len(found), yamldoc.MaxFaults)]
+		if shown == nil {
+			shown = []yamldoc.Fault{}
 		}
-		return console.WriteJSON(a.Out, found)
+		return console.WriteJSON(a.Out, shown)
 	}
+	warnings := 0
 	for _, f := range found {
-		fmt.Fprintln(a.Err, f.String())
+		if f.Severity == yamldoc.SeverityWarning {
+			warnings++
+		}
 	}
-	if more > 0 {
-		fmt.Fprintf(a.Err, "and %d more\n", more)
+	faults := len(found) - warnings + beyond
+	for _, line := range lines(found, faults > 0 && warnings > 0) {
+		fmt.Fprintln(a.Err, line)
+	}
+	if more := max(0, len(found)-yamldoc.MaxFaults) + beyond; more > 0 {
+		fmt.Fprintln(a.Err, andMore(more))
+	}
+	for _, h := range c.hints {
+		fmt.Fprintln(a.Err, h.String())
+	}
+	if counted && faults+warnings > 1 {
+		fmt.Fprintln(a.Err, total(faults, warnings))
 	}
 	return nil
 }
 
+// lines returns the first fifty faults and warnings as lines, faults first. All held tools are one line. If labelled is
+// true, faults have a label as warnings do.
+func lines(found []yamldoc.Fault, labelled bool) (list []string) {
+	shown := slices.Clone(found)
+	slices.SortStableFunc(shown, func(a, b yamldoc.Fault) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, f := range invocation.Gathered(shown[:min(len(shown), yamldoc.MaxFaults)]) {
+		line := f.String()
+		if labelled && f.Severity == yamldoc.SeverityFault {
+			line = labelFault + line
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// rank returns the place of a severity in the list.
+func rank(f yamldoc.Fault) int {
+	return slices.Index([]yamldoc.Severity{yamldoc.SeverityFault, yamldoc.SeverityWarning}, f.Severity)
+}
+
 // sound returns the line for a file without faults.
 func (a *Commands) sound(c checked, warnings int) string {
-	file := c.Path
-	if file == "" {
-		file = "the embedded configuration"
-	}
+	file := cmp.Or(c.Path, embedded)
 	patterns := 0
 	for _, p := range c.Patterns {
 		if p.Enabled && p.Equipped() {
 			patterns++
 		}
 	}
-	line := fmt.Sprintf("%s: in order; %s, %s", file, console.Plural(len(c.ToolNames()), "tool"), console.Plural(patterns, "pattern"))
+	parts := []string{console.Plural(len(c.ToolNames()), "tool"), console.Plural(patterns, "pattern")}
 	if exposed := len(c.Exposed()); exposed > 0 { // clients get these tools unchanged; no pattern is declared
-		line += ", " + console.Plural(exposed, "exposed tool")
+		parts = append(parts, console.Plural(exposed, "exposed tool"))
+	}
+	if c.Offer != nil {
+		parts = append(parts, offered(len(c.Offer)))
 	}
 	if warnings > 0 {
-		line += ", " + console.Plural(warnings, "warning")
+		parts = append(parts, console.Plural(warnings, "warning"))
 	}
 	if c.summary != "" {
-		line += ", " + c.summary
+		parts = append(parts, c.summary)
 	}
-	return line
+	return inOrder(file, parts)
 }
