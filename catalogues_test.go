@@ -55,12 +55,13 @@ var catalogues = map[string][]string{
 	"server/settings/tools":   {"HTTPTool.keys", "Request.keys", "Catalog.keys", "Server.keys", "Stdio.keys", "Endpoint.keys", "Tool.keys", "reconcileKey", "ServerTool.keys"},
 	"server/settings/yamldoc": nil,
 	"server/status":           {"planStatusMembers", "runMembers", "listMembers", "New"},
+	"server/web":              {"eventOf"},
 	"server/web/wording":      {"Duration", "doubled", "roughly", "verbs"},
 	"server/transport":        {"lateHead", "readHeaders"},
 }
 
 // forProgrammers matches errors that only Go programs see: they begin with the name of a package.
-var forProgrammers = regexp.MustCompile(`^(catalog|gateway|ijson|local|policy|rules|server|upstream): `)
+var forProgrammers = regexp.MustCompile(`^(catalog|gateway|ijson|local|policy|rules|server|upstream|web): `)
 
 // Prose of four words or more is in the catalogue, or in a named table.
 func TestCatalogues(t *testing.T) {

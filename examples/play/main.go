@@ -1,6 +1,6 @@
-// Play plays one of the examples from its start to its end: it copies the example's folder to a directory of its own, starts the
-// services that stand behind the gate, accepts what they declare, starts patterngate as a program, and is its client, with the
-// official Go SDK of MCP. Where a person is asked, it is the person too, by the commands that a person would use.
+// Play plays one of the examples from its start to its end. It copies the example's folder to a directory of its own, starts the
+// services behind the gate, and accepts the tools that they declare. Then it starts patterngate as a program, and acts as its client with
+// the official Go SDK of MCP. If a call needs a person, it decides with the commands that a person would use.
 //
 //	go run ./examples/play orders            # or morning, desk, errand; from the root of the repository
 //	go run ./examples/play -http orders      # over HTTP instead of standard input and output

@@ -59,7 +59,7 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 			o.Goes = wording.RunTakesRejection
 		}
 		if !a.Spent && (p.config.Alive == nil || !p.config.Alive()) {
-			o.Resume = "patterngate runs resume " + a.Question.Run
+			o.Resume = resumeCommand(a.Question.Run)
 		}
 	}
 	return o

@@ -91,15 +91,15 @@ var statusLooks = []struct {
 	status patterns.SubtaskStatus
 	look
 }{
-	{patterns.SubtaskCompleted, look{"completed", "good", "M2 8.5l4 4 8-9"}},
-	{patterns.SubtaskRunning, look{"in progress", "busy", "M5 3l8 5-8 5z"}},
-	{waitsForCaller, look{"waits for the caller", "wait", "M4 2h8L8 8l4 6H4l4-6z"}},
-	{isReady, look{"ready", "", "M8 2a6 6 0 1 0 .01 0zM8 7v2"}},
-	{patterns.SubtaskPending, look{"pending", "", "M8 2a6 6 0 1 0 .01 0z"}},
-	{patterns.SubtaskBlocked, look{"blocked", "idle", "M8 2a6 6 0 1 0 .01 0zM4 12l8-8"}},
-	{patterns.SubtaskSkipped, look{"skipped", "idle", "M3 3l5 5-5 5M8 3l5 5-5 5"}},
-	{patterns.SubtaskFailed, look{"failed", "bad", "M3 3l10 10M13 3L3 13"}},
-	{patterns.SubtaskInDoubt, look{"in doubt", "bad", "M5 6a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.7M8 13v1"}},
+	{patterns.SubtaskCompleted, look{wordCompleted, "good", "M2 8.5l4 4 8-9"}},
+	{patterns.SubtaskRunning, look{wordRunning, "busy", "M5 3l8 5-8 5z"}},
+	{waitsForCaller, look{wordWaits, "wait", "M4 2h8L8 8l4 6H4l4-6z"}},
+	{isReady, look{wordReady, "", "M8 2a6 6 0 1 0 .01 0zM8 7v2"}},
+	{patterns.SubtaskPending, look{wordPending, "", "M8 2a6 6 0 1 0 .01 0z"}},
+	{patterns.SubtaskBlocked, look{wordBlocked, "idle", "M8 2a6 6 0 1 0 .01 0zM4 12l8-8"}},
+	{patterns.SubtaskSkipped, look{wordSkipped, "idle", "M3 3l5 5-5 5M8 3l5 5-5 5"}},
+	{patterns.SubtaskFailed, look{wordFailed, "bad", "M3 3l10 10M13 3L3 13"}},
+	{patterns.SubtaskInDoubt, look{wordInDoubt, "bad", "M5 6a3 3 0 1 1 4 2.8c-.8.4-1 .9-1 1.7M8 13v1"}},
 }
 
 // These are the statuses on a page for pending subtasks with more details.

@@ -80,9 +80,9 @@ var (
 	supposing = SetOf(`whether if unless when whenever`)
 )
 
-// markQuestions marks what is asked and not to be done: clauses that begin as questions do in a sentence with a question
-// mark, those right before that mark that are no polite orders, those that begin with a verb of looking, what follows
-// "whether", "if" or "how to", and what to tell somebody.
+// markQuestions marks clauses that ask and do not order. In a sentence with a question mark these are the clauses that begin as questions,
+// and those right before the mark that are no polite orders. In every sentence they are the clauses that begin with a verb of looking, what
+// follows "whether", "if" or "how to", and what to tell somebody.
 func (g *Goal) markQuestions() {
 	polite := false
 	for i := 0; i < len(g.Words); {
