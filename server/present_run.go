@@ -57,8 +57,12 @@ func (s *Server) shownBy(r patterns.Snapshot) *tool {
 // stateOf presents the current state of a run.
 func (s *Server) stateOf(r patterns.Snapshot) envelope.Envelope {
 	t := s.shownBy(r)
-	e := t.stateOf(t.NewCall(nil), r)
-	e.Next = s.onlyOffered(e.Next)
+	c := t.NewCall(nil)
+	e := t.stateOf(c, r)
+	advised := e.Next.Tool
+	if e.Next = s.onlyOffered(e.Next); advised != "" && e.Next.Tool == "" { // the summary asks for a call that cannot be made here
+		e.Next.Say = sentence.Paragraph(e.Next.Say, outcome.WrittenSoFar(c, r.Ended))
+	}
 	return e
 }
 

@@ -147,6 +147,9 @@ func TestRunsOfOtherPatternsAreShown(t *testing.T) {
 	if r.Structured["status"] != "waiting" || r.Structured["pattern"] != sv || nextOf(r)["action"] != "tell_user" || nextOf(r)["tool"] != nil || !strings.Contains(say, sv) {
 		t.Errorf("it is shown as %v", r.Structured)
 	}
+	if !strings.Contains(say, "refunding 120.00 USD to user 42") {
+		t.Errorf("it is not said what was written: %s", say)
+	}
 }
 
 // Whatever an effect is called, the command that settles it is one that may be pasted.

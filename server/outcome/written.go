@@ -11,6 +11,7 @@ import (
 	"patterngate/ijson"
 	"patterngate/ijson/printable"
 	"patterngate/patterns"
+	"patterngate/server/arguments"
 	"patterngate/server/sentence"
 )
 
@@ -43,6 +44,15 @@ func (a account) written() string {
 		}
 	}
 	return strings.Join(said, " ")
+}
+
+// WrittenSoFar says what a run that waits for its caller has changed outside. It returns "" for other runs.
+func WrittenSoFar(c arguments.Call, ended patterns.Ended) string {
+	w := ended.Waiting
+	if w == nil || WaitKind(w) != string(patterns.ForCaller) || c.Spec.Catalog == nil {
+		return ""
+	}
+	return account{Call: c, Result: w.SoFar, runID: ended.RunID}.written()
 }
 
 // before marks a call that was not sent, because the same action was done before.
