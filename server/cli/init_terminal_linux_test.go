@@ -45,6 +45,9 @@ func TestInitAsksAtATerminal(t *testing.T) {
 	if !above.MatchString(screen) {
 		t.Errorf("the hint is not above the question: %q", screen)
 	}
+	if list := regexp.MustCompile(`search\S*  +reads   \S.*\r?\n.*add_note\S*  +(?:writes|-)  +\S`); !list.MatchString(screen) {
+		t.Errorf("the list does not show what the server says: %q", screen)
+	}
 	if note := "note   add_note is not offered to the client yet. Add it to catalog.expose in "; !strings.Contains(p.until(t, "note   ", 1), note) {
 		t.Errorf("without %q: %s", note, screen)
 	}

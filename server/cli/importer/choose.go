@@ -166,10 +166,8 @@ func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 		if s.problem != "" || len(s.tools) == 0 {
 			continue
 		}
-		fmt.Fprintf(q.shown, "\n%s has %s:\n", q.paint(console.Bold, printable.Text(s.Name)), console.Plural(int64(len(s.tools)), "tool"))
-		for _, t := range s.tools {
-			fmt.Fprintf(q.shown, "  %s  %s\n", q.paint(console.Bold, printable.Text(t.listed())), shownTool(t, 100))
-		}
+		fmt.Fprintf(q.shown, "\n%s\n", hasTools(q.paint(console.Bold, printable.Text(s.Name)), console.Plural(int64(len(s.tools)), "tool")))
+		fmt.Fprint(q.shown, q.list(s.tools))
 		question, words := whichAll, []string{answerEach, answerAll, answerNone}
 		if slices.ContainsFunc(s.tools, importedTool.saysReads) {
 			question, words = whichAllOrRead, []string{answerEach, answerRead, answerAll, answerNone}
@@ -186,6 +184,31 @@ func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 	}
 	return nil
 }
+
+// list returns one line for each tool: its name, the server's word on what it does, and the start of its description.
+func (q initQuestions) list(tools []importedTool) string {
+	width := 0
+	for _, t := range tools {
+		width = max(width, len(t.listed())) // names are ASCII
+	}
+	var b strings.Builder
+	for _, t := range tools {
+		word := "-"
+		switch {
+		case t.saysReads():
+			word = "reads"
+		case t.reads != nil:
+			word = "writes"
+		}
+		pad := strings.Repeat(" ", width-len(t.listed()))
+		fmt.Fprintf(&b, "  %s%s  %-6s  %s\n", q.paint(console.Bold, printable.Text(t.listed())), pad, word, console.OtherText(t.Description, max(20, listWidth-width)))
+	}
+	return b.String()
+}
+
+// listWidth is the number of characters that the name and the description of a tool take together, so that most lines fit a
+// terminal of 100 columns.
+const listWidth = 86
 
 // tool decides about one tool by the answer for all of its server, or asks.
 func (q initQuestions) tool(ctx context.Context, owner, said string, t *importedTool) error {
@@ -205,7 +228,7 @@ func (q initQuestions) tool(ctx context.Context, owner, said string, t *imported
 	if t.saysReads() {
 		usual = string(catalog.Read)
 	}
-	fmt.Fprintf(q.shown, "\n  %s\n", shownTool(*t, 200))
+	fmt.Fprintf(q.shown, "\n  %s\n", shownTool(*t))
 	words := []string{string(catalog.Read), string(catalog.Write), string(catalog.Destructive), answerOff}
 	word, err := q.answer(ctx, "  "+console.OtherName(owner+"/"+t.Name)+": "+strings.Join(words, ", "), usual, words...)
 	if err != nil || word == answerOff {
@@ -219,7 +242,7 @@ func (q initQuestions) tool(ctx context.Context, owner, said string, t *imported
 func (t importedTool) saysReads() bool { return t.reads != nil && *t.reads }
 
 // shownTool returns a server's hint and description of a tool on one line, with control characters made visible.
-func shownTool(t importedTool, most int) string {
+func shownTool(t importedTool) string {
 	hint := ""
 	switch {
 	case t.saysReads():
@@ -227,5 +250,5 @@ func shownTool(t importedTool, most int) string {
 	case t.reads != nil:
 		hint = "(" + saysWrites + ") "
 	}
-	return hint + console.OtherText(t.Description, most)
+	return hint + console.OtherText(t.Description, 200)
 }

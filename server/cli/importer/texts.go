@@ -17,6 +17,11 @@ const (
 	saysWrites     = "the server says that it writes"
 )
 
+// hasTools introduces the list of a server's tools, whose second column is the server's hint.
+func hasTools(server, tools string) string {
+	return server + " has " + tools + ". The second column is what the server itself says:"
+}
+
 // typeOneOf says which answers there are, after another one.
 func typeOneOf(words []string) string {
 	return "Type " + strings.Join(words, ", ") + ", or the first letter of one of them."

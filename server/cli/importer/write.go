@@ -308,12 +308,15 @@ func (t importedTool) yaml() string {
 		off = ", enabled: false"
 	}
 	line := fmt.Sprintf("        %s: {%seffect: %s%s}", yamldoc.Written(t.Name), as, t.effect, off)
-	words := shownTool(t, 200)
-	if !t.allow && t.saysReads() {
-		words = offReads(as) + " " + console.OtherText(t.Description, 120)
+	words := console.OtherText(t.Description, 120)
+	switch {
+	case !t.allow && t.saysReads():
+		words = offReads(as) + " " + words
+	case t.reads != nil && *t.reads != (t.effect == catalog.Read): // a person decided otherwise
+		words = shownTool(t)
 	}
 	if words != "" {
-		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(console.OtherText(words, 160))
+		line += strings.Repeat(" ", max(3, 56-len(line))) + "# " + yamlComment(console.OtherText(words, 200))
 	}
 	return line + "\n"
 }
