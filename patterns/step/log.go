@@ -180,7 +180,7 @@ func modelStop(phase string, out patterns.Outcome) *Stop {
 		r.Say, _ = about["say"].(string)
 		candidates, _ := about["candidates"].([]any)
 		for _, c := range candidates {
-			r.Problems = append(r.Problems, document.Problem{Reason: "candidate", Got: document.Got(c), Want: "one of the allowed names that the goal means"})
+			r.Problems = append(r.Problems, document.Problem{Reason: "candidate", Got: document.Got(c), Want: "a request that names it, if you mean it"})
 		}
 	}}
 }
