@@ -92,7 +92,7 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 		return err
 	}
 	stands := standing{lock, assembly.CountingLines(lock, ring, console.Now())}
-	progress := a.StateFile.Spin("starting the servers and comparing their tools")
+	progress := a.StateFile.Spin(comparingTools)
 	rows, open := a.compared(asking, loaded, wanted, stands)
 	progress.Stop()
 	if err := a.showCompared(rows, open, len(offTools(loaded.Catalog))); err != nil {
@@ -102,7 +102,7 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 		return unreachable(what, rows)
 	}
 	question := fmt.Sprintf("Accept %s?", console.Plural(len(open), "tool"))
-	if err := a.Confirm(what, "You accept the tools as shown. A tool that changes later is held until you accept it again.", question, yes); err != nil {
+	if err := a.Confirm(what, acceptRisk, question, yes); err != nil {
 		return err
 	}
 	if err := a.acceptAll(ctx, loaded, lock, open, key); err != nil {
@@ -112,7 +112,7 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 		return console.Fault(what, err)
 	}
 	if !a.JSON {
-		err = a.Print(fmt.Sprintf("wrote %s. A running server reads it after: patterngate reload\n", printable.Text(loaded.Catalog.Pin)))
+		err = a.Print(wroteLock(printable.Text(loaded.Catalog.Pin)))
 	}
 	if err != nil {
 		return err
@@ -241,9 +241,6 @@ func (a *Commands) compared(ctx context.Context, loaded assembly.Loaded, wanted 
 	return rows, open
 }
 
-// repeatsSecret is the reason why a declaration is neither accepted nor shown.
-const repeatsSecret = "it repeats a secret of the configuration; have the server fixed"
-
 // comparedTool compares a server's declaration of a tool with the lock. If the line in the lock does not count, it shows
 // the whole declaration, since no person has reviewed it. The server already has its secrets, which mask knows. It refuses
 // a declaration that contains one, since the lock and every client would show it.
@@ -255,7 +252,7 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 		row.State, row.Why = "unreachable", err.Error()
 		return row, nil
 	case found < 0:
-		row.State, row.Why = "missing", "the server has no such tool"
+		row.State, row.Why = "missing", serverLacksTool
 		return row, nil
 	}
 	now, err := assembly.DefinitionOf(declared[found])

@@ -63,8 +63,6 @@ func (h HeldLines) Names() []string {
 	return names
 }
 
-const acceptLater = "They are held until you run \"patterngate catalog accept\".\n"
-
 // Offer lets the person sign the held lines with the key that they enrolled. It prints everything that they sign, as
 // "catalog accept" does.
 func (h HeldLines) Offer(ctx context.Context, file approver.File) error {
@@ -81,15 +79,14 @@ func (h HeldLines) Offer(ctx context.Context, file approver.File) error {
 			}
 		}
 	}
-	typed, err := h.commands.Passphrase(ctx, shown.String(), fmt.Sprintf(
-		"To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", console.Plural(len(h.open), "tool"), file.ID))
+	typed, err := h.commands.Passphrase(ctx, shown.String(), typePassphrase(console.Plural(len(h.open), "tool"), file.ID))
 	if err != nil || typed == "" {
 		return h.commands.Print(acceptLater) // the key is enrolled in any case
 	}
 	key, err := file.Open(typed)
 	switch {
 	case errors.Is(err, approver.ErrPassphrase):
-		return h.commands.Print("The passphrase does not open the key. Nothing was signed. " + acceptLater)
+		return h.commands.Print(notSigned + acceptLater)
 	case err != nil:
 		return console.Fault(what, err)
 	}
@@ -107,5 +104,5 @@ func (h HeldLines) Offer(ctx context.Context, file approver.File) error {
 	if err != nil {
 		return console.Fault(what, err)
 	}
-	return h.commands.Print(fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", console.Plural(len(h.open), "tool"), printable.Text(h.pin)))
+	return h.commands.Print(signedLock(console.Plural(len(h.open), "tool"), printable.Text(h.pin)))
 }

@@ -84,3 +84,30 @@ func meant(reason, near string) string {
 	}
 	return fmt.Sprintf("%s; did you mean %s?", reason, near)
 }
+
+const (
+	comparingTools  = "starting the servers and comparing their tools"
+	acceptRisk      = "You accept the tools as shown. A tool that changes later is held until you accept it again."
+	serverLacksTool = "the server has no such tool"
+	// repeatsSecret is the reason why a declaration is neither accepted nor shown.
+	repeatsSecret = "it repeats a secret of the configuration; have the server fixed"
+)
+
+func wroteLock(file string) string {
+	return fmt.Sprintf("wrote %s. A running server reads it after: patterngate reload\n", file)
+}
+
+// Signing what was accepted before an approver key was enrolled.
+
+const (
+	acceptLater = "They are held until you run \"patterngate catalog accept\".\n"
+	notSigned   = "The passphrase does not open the key. Nothing was signed. "
+)
+
+func typePassphrase(tools, key string) string {
+	return fmt.Sprintf("To accept %s as shown, type the passphrase of approver key %s again. Press Enter to leave them held", tools, key)
+}
+
+func signedLock(tools, file string) string {
+	return fmt.Sprintf("signed the acceptance of %s. Run \"patterngate reload\" so that a running server reads %s\n", tools, file)
+}

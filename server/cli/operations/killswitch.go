@@ -2,7 +2,6 @@ package operations
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"time"
@@ -62,7 +61,7 @@ func (a *Commands) turn(on bool) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what := "kill-switch " + word
 			if tool != "" && pattern != "" {
-				return console.Usage(what, errors.New("--tool and --pattern together"), "use one of --tool and --pattern, or none for all calls")
+				return console.Usage(what, errors.New("--tool and --pattern together"), oneScope)
 			}
 			if err := console.ReasonFlag("--reason", reason); err != nil {
 				return err
@@ -73,13 +72,13 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				return err
 			}
 			if flag := aliased(c, tool, a.Environ); on && flag != "" { // the switch would stop nothing, but would look as if it did
-				return console.Usage(what, errors.New("--tool "+console.Quoted(tool)+" is only the name in a pattern"), flag)
+				return console.Usage(what, errors.New(onlyAlias(console.Quoted(tool))), flag)
 			}
 			return a.WithState(what, c, func(runs statefile.Runs) error {
 				var act gateway.SignedAct
 				if !on {
 					var err error
-					signed := signing.Request{What: what, Does: "allow calls again of " + switched(s), Key: key}
+					signed := signing.Request{What: what, Does: allowAgain(switched(s)), Key: key}
 					if act, err = a.Act(cmd.Context(), runs, gateway.ActSwitchOff, s.Subject(), signed); err != nil {
 						return err
 					}
@@ -87,7 +86,7 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				by := statefile.ByUser(reason)
 				s.By, s.Channel = by.By, by.Channel
 				if err := runs.KillSwitch(on, s, act); errors.Is(err, patterns.ErrNoSwitch) {
-					return console.Refused(what, "this kill switch is not on", "patterngate kill-switch status")
+					return console.Refused(what, switchNotOn, "patterngate kill-switch status")
 				} else if err != nil {
 					return statefile.Refused(what, err, "patterngate kill-switch status")
 				}
@@ -166,7 +165,7 @@ func (a *Commands) printSwitches(runs statefile.Runs) error {
 	var b strings.Builder
 	for i, s := range list {
 		rows[i] = switchRow{s.Tool, s.Pattern, s.Reason, s.By, s.Channel, s.At.UTC().Format(time.RFC3339)}
-		fmt.Fprintf(&b, "on: %s, since %s, by %s", switched(s), rows[i].At, printable.Text(a.Named(s.By)))
+		b.WriteString(switchOn(switched(s), rows[i].At, printable.Text(a.Named(s.By))))
 		if s.Reason != "" {
 			b.WriteString(": " + printable.Text(s.Reason))
 		}
@@ -176,7 +175,7 @@ func (a *Commands) printSwitches(runs statefile.Runs) error {
 		return a.PrintJSON(rows)
 	}
 	if len(list) == 0 {
-		b.WriteString("off: calls are allowed\n")
+		b.WriteString(callsAllowed)
 	}
 	return a.Print(b.String())
 }
@@ -184,7 +183,7 @@ func (a *Commands) printSwitches(runs statefile.Runs) error {
 // switchConfig returns the configuration for commands that change or show kill switches. A configuration with faults does
 // not stop them, see [invocation.Invocation.StateConfig].
 func (a *Commands) switchConfig(what string) (assembly.Loaded, error) {
-	c, err := a.StateConfig(what, "kill switches work without a valid configuration. This command uses the state file ")
+	c, err := a.StateConfig(what, switchesWithoutConfig)
 	if err == nil {
 		a.NoteOther()
 	}

@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -48,11 +47,11 @@ func (a *Commands) reload(ctx context.Context, key string) error {
 		return err
 	}
 	if loaded.Path == "" {
-		return console.Usage(what, errors.New("there is no configuration file"), "patterngate init")
+		return console.Usage(what, errors.New(noConfigFile), "patterngate init")
 	}
 	return a.WithState(what, loaded, func(runs statefile.Runs) error {
 		request := local.ReloadRequest{Path: invocation.WholePath(loaded.Path), To: loaded.Hash(), By: statefile.ByUser(""), At: console.Now()}
-		signed := signing.Request{What: what, Does: "load " + console.Quoted(request.Path) + " in its present form, " + loaded.Hash(), Key: key}
+		signed := signing.Request{What: what, Does: loadPresent(console.Quoted(request.Path), loaded.Hash()), Key: key}
 		if request.Act, err = a.Act(ctx, runs, gateway.ActReload, local.ReloadSubject(request.Path, request.To), signed); err != nil {
 			return err
 		}
@@ -61,9 +60,9 @@ func (a *Commands) reload(ctx context.Context, key string) error {
 		answers, err := runs.Reload(asking, request)
 		switch {
 		case errors.Is(err, local.ErrNobodyServes):
-			return console.Refused(what, "no server uses this state file. The next one that starts reads the configuration", "patterngate serve")
+			return console.Refused(what, nobodyServes, "patterngate serve")
 		case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
-			err = console.Fault(what, errors.New("not every server has answered"))
+			err = console.Fault(what, errors.New(notAllAnswered))
 		case err != nil:
 			return signing.Refusal(what, err)
 		}
@@ -88,24 +87,24 @@ func (a *Commands) printReloads(answers []local.ReloadAnswer) error {
 	for _, answer := range answers {
 		row := reloadRow{answer.OK, answer.From, answer.To, answer.Loosens, answer.Waiting, answer.Text}
 		if answer.Other {
-			row.Why = "it uses another configuration file"
+			row.Why = usesOtherFile
 		}
 		rows = append(rows, row)
 		switch {
 		case answer.Other:
 			other++
-			b.WriteString("not changed: a server with another configuration file\n")
+			b.WriteString(otherFile)
 		case answer.OK:
-			fmt.Fprintf(&b, "reloaded: %s to %s\n", answer.From, answer.To)
+			b.WriteString(reloadedTo(answer.From, answer.To))
 			for _, line := range answer.Loosens {
-				b.WriteString("  looser: " + printable.Text(line) + "\n")
+				b.WriteString(looser(printable.Text(line)))
 			}
 			for _, name := range answer.Waiting {
-				b.WriteString("  needs a restart: " + name + "\n")
+				b.WriteString(needsRestart(name))
 			}
 		default:
 			failed = answer.Text
-			b.WriteString("refused; the old configuration stays: " + printable.Text(answer.Text) + "\n")
+			b.WriteString(refusedReload(printable.Text(answer.Text)))
 		}
 	}
 	var err error
@@ -120,7 +119,7 @@ func (a *Commands) printReloads(answers []local.ReloadAnswer) error {
 	case failed != "":
 		return console.Refused("reload", failed, "")
 	case other > 0 && other == len(answers):
-		return console.Refused("reload", "no server uses this configuration file", "--config FILE with the file that the server uses")
+		return console.Refused("reload", nobodyUsesFile, giveFile)
 	}
 	return nil
 }

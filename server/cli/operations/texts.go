@@ -12,3 +12,50 @@ func unknownSwitch(what, name, near string) string {
 	}
 	return text
 }
+
+// Kill switches.
+
+const (
+	oneScope              = "use one of --tool and --pattern, or none for all calls"
+	switchNotOn           = "this kill switch is not on"
+	callsAllowed          = "off: calls are allowed\n"
+	switchesWithoutConfig = "kill switches work without a valid configuration. This command uses the state file "
+)
+
+func onlyAlias(tool string) string {
+	return fmt.Sprintf("--tool %s is only the name in a pattern", tool)
+}
+
+// allowAgain is what a person signs.
+func allowAgain(what string) string { return "allow calls again of " + what }
+
+func switchOn(what, since, by string) string {
+	return fmt.Sprintf("on: %s, since %s, by %s", what, since, by)
+}
+
+// Reloads.
+
+const (
+	noConfigFile   = "there is no configuration file"
+	nobodyServes   = "no server uses this state file. The next one that starts reads the configuration"
+	notAllAnswered = "not every server has answered"
+	usesOtherFile  = "it uses another configuration file"
+	otherFile      = "not changed: a server with another configuration file\n"
+	nobodyUsesFile = "no server uses this configuration file"
+	giveFile       = "--config FILE with the file that the server uses"
+)
+
+// loadPresent is what a person signs.
+func loadPresent(file, hash string) string {
+	return fmt.Sprintf("load %s in its present form, %s", file, hash)
+}
+
+func reloadedTo(from, to string) string { return fmt.Sprintf("reloaded: %s to %s\n", from, to) }
+
+func looser(what string) string { return "  looser: " + what + "\n" }
+
+func needsRestart(key string) string { return "  needs a restart: " + key + "\n" }
+
+func refusedReload(why string) string {
+	return fmt.Sprintf("refused; the old configuration stays: %s\n", why)
+}

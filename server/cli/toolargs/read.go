@@ -79,7 +79,7 @@ func unread(k Key, err error) string {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	return fmt.Sprintf(`%s:='"@TEXT"' for a text that begins with @`, console.Typed(k.Name))
+	return beginsWithAt(console.Typed(k.Name))
 }
 
 // parseKeys reads the words and reports all faults at once.
@@ -90,7 +90,7 @@ func parseKeys(words []string) ([]Key, error) {
 	for _, word := range words {
 		k, err := parseKey(word)
 		if err == nil && named[k.Name] {
-			err = fmt.Errorf("%s: given twice", console.Typed(k.Name))
+			err = errors.New(givenTwice(console.Typed(k.Name)))
 		}
 		named[k.Name] = true
 		faults = append(faults, err)
@@ -103,22 +103,21 @@ func parseKeys(words []string) ([]Key, error) {
 func parseKey(word string) (Key, error) {
 	name, text, found := strings.Cut(word, "=")
 	if !found {
-		return Key{}, fmt.Errorf("got %s; write key=value, key:=JSON or key=@file", console.Typed(word))
+		return Key{}, errors.New(noKeyValue(console.Typed(word)))
 	}
 	k := Key{Name: name, Text: text}
 	k.Name, k.JSON = strings.CutSuffix(name, ":")
 	switch {
 	case k.Name == "":
-		return Key{}, fmt.Errorf("got %s, which has no key; write key=value, key:=JSON or key=@file", console.Typed(word))
+		return Key{}, errors.New(noKeyIn(console.Typed(word)))
 	case !utf8.ValidString(word):
 		return Key{}, fmt.Errorf("%s: not UTF-8", console.Typed(k.Name))
 	case k.JSON && !json.Valid([]byte(text)):
-		return Key{}, fmt.Errorf(`%s: %s is %s; a text is %s=TEXT or %s:='"TEXT"', a file %s=@FILE`,
-			console.Typed(k.Name), console.Typed(text), notJSON([]byte(text)), console.Typed(k.Name), console.Typed(k.Name), console.Typed(k.Name))
+		return Key{}, errors.New(notJSONValue(console.Typed(k.Name), console.Typed(text), notJSON([]byte(text))))
 	}
 	if file, ok := strings.CutPrefix(text, "@"); ok && !k.JSON {
 		if file == "" {
-			return Key{}, fmt.Errorf("%s: @ names no file; write %s=@file, or %s=@- for standard input", console.Typed(k.Name), console.Typed(k.Name), console.Typed(k.Name))
+			return Key{}, errors.New(noFileNamed(console.Typed(k.Name)))
 		}
 		k.Text, k.file = "", file
 	}
@@ -156,7 +155,7 @@ func (in *Input) Argument(ctx context.Context, value string) ([]byte, error) {
 func (in *Input) read(ctx context.Context, file string) ([]byte, error) {
 	if file == "-" {
 		if in.stdin {
-			return nil, errors.New("standard input can be read once")
+			return nil, errors.New(readOnce)
 		}
 		in.stdin = true
 	}
@@ -193,7 +192,7 @@ func (in *Input) bounded(file string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case len(text) > maxInput:
-		return nil, fmt.Errorf("%s holds more than %d bytes", name, maxInput)
+		return nil, errors.New(tooManyBytes(name, maxInput))
 	}
 	return text, nil
 }
@@ -204,7 +203,7 @@ func Members(text []byte) ([]Member, error) {
 		return nil, errors.New(notJSON(text))
 	}
 	if text = bytes.TrimSpace(text); text[0] != '{' {
-		return nil, fmt.Errorf("got %s; want one JSON object", console.Typed(string(text)))
+		return nil, errors.New(notObject(console.Typed(string(text))))
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	if _, err := d.Token(); err != nil {
