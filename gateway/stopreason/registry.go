@@ -120,7 +120,7 @@ var registry = slices.Concat(
 		"timeout", "The model did not answer in time.",
 		"unreachable", "The connection to the model could not be made, or it broke.",
 		"empty", "The model returned an empty answer.",
-		"error:auth", "The model server refused the key.",
+		"error:auth", "The key for the model could not be read, or the model server refused it.",
 		"error:rate_limit", "The model server received too many requests.",
 		"error:server", "The model server failed, or its answer was not a completion.",
 		"error:bad_request", "The model server refused the request.",
