@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -102,6 +103,13 @@ func (c *compiler) compile(text, member string, want expr.Type, t *judged, above
 		return nil
 	}
 	means, faults := s.Check(text, want, c.below(above))
+	if means == nil && !p.reads.of("args") { // again with the arguments, which a name without args could mean
+		whole := reads{whole: map[string]bool{"args": true}, members: p.reads.members}
+		maps.Copy(whole.whole, p.reads.whole)
+		if typed, err := c.scope(whole, t, above); err == nil {
+			_, faults = typed.Check(text, want, c.below(above))
+		}
+	}
 	done := compiled{faults: slices.Clone(faults)}
 	if means != nil && sound {
 		done.term = newTerm(means, p.reads, c.listsFor(p.reads, t, above))

@@ -71,6 +71,7 @@ func TestPolicyFaults(t *testing.T) {
 		"principal's kind":  {when(`principal.kind == "person"`), []string{`rules[6].when: 19: principal.kind is never "person" ("local", "token")`}},
 		"window":            {when(`size(windows.today.effects) > 1`), []string{`rules[6].when: 14: windows has no member today (there is none)`}},
 		"no bool":           {when(`args.amount_cents`, "refund_charge"), []string{`rules[6].when: 1: int, but bool is needed`}},
+		"without args":      {when(`amount_cents > 1`, "refund_charge"), []string{`rules[6].when: 1: no variable amount_cents (args, vars, tool, params, input, run, principal, client, windows, now); did you mean args.amount_cents?`}},
 		"syntax":            {when(`args.amount_cents >`, "refund_charge"), []string{`rules[6].when: 20: not an expression: it ends too early`}},
 		"constant":          {when(`1 > 2`), []string{`rules[6].when: 1: can never fire: it is false for every call`}},
 		"false in any case": {when(`false && args.amount_cents > 1`, "refund_charge"), []string{`rules[6].when: 1: can never fire: it is false for every call`}},

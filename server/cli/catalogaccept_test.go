@@ -259,6 +259,15 @@ func TestCatalogTestAdvice(t *testing.T) {
 	}
 }
 
+// A tool that the server spells otherwise has its name there.
+func TestCatalogAcceptNamesTheNearestTool(t *testing.T) {
+	t.Parallel()
+	s := newOwnScene(t, "        drfit: {effect: read}\n", "")
+	if code, out, errs := s.command(t, nil, "catalog", "accept", "--yes"); code != console.ExitFault || !strings.Contains(out, "crm/drfit missing: the server has no such tool; did you mean drift?\n") {
+		t.Errorf("catalog accept of a misspelt tool ends with %d: %s%s", code, out, errs)
+	}
+}
+
 // A tool that is off is listed, and the command that accepts it names the line to edit.
 func TestCatalogAcceptNamesTheLine(t *testing.T) {
 	t.Parallel()

@@ -252,7 +252,11 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 		row.State, row.Why = "unreachable", err.Error()
 		return row, nil
 	case found < 0:
-		row.State, row.Why = "missing", serverLacksTool
+		names := make([]string, len(declared))
+		for i, d := range declared {
+			names[i] = d.Tool()
+		}
+		row.State, row.Why = "missing", meant(serverLacksTool, gateway.NearTyped(name, names))
 		return row, nil
 	}
 	now, err := assembly.DefinitionOf(declared[found])
