@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -99,6 +101,59 @@ func TestOwnArguments(t *testing.T) {
 			if _, goal := schema.Properties["wish"]; !goal && len(schema.Properties) > 0 && !strings.HasSuffix(tool.Name, "_execute") && !strings.HasSuffix(tool.Name, "_replan") {
 				t.Errorf("%s does not take the goal as wish: %s", tool.Name, tool.RawInputSchema)
 			}
+		}
+	}
+}
+
+// Hints name relative paths that lead to files beside the configuration, unless the program starts where they are too, and
+// writes for which no key settles an unknown outcome. They are no warnings.
+func TestHints(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"orders", "data", "data/in"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"days.json", "data/inner.json"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const beginning = "version: 1\ncatalog:\n  servers:\n    shop:\n      stdio: {command: prog, "
+	const read, at = "}\n      tools: {look: {effect: read}}\n", "hint: pg.yaml:5:"
+	tests := map[string]struct {
+		more string // behind the beginning
+		want []string
+	}{
+		"paths": {"args: [days.json, --root=./data, gone.json, -v, /etc/hosts, 'https://a.example/x']" + read,
+			[]string{at + `37: catalog.servers.shop.stdio.args[0]: "days.json", "./data" are relative paths, and a client starts Patterngate in another directory; write DIR/days.json, DIR/data`}},
+		"a word could be a subcommand":          {"args: [orders, days.json]" + read, []string{at + `45: catalog.servers.shop.stdio.args[1]: "days.json" is a relative path, and a client starts Patterngate in another directory; write DIR/days.json`}},
+		"the last word, where there is no path": {"args: [orders, orders]" + read, []string{at + `45: catalog.servers.shop.stdio.args[1]: "orders" is a relative path, and a client starts Patterngate in another directory; write DIR/orders`}},
+		"a directory of its own":                {"dir: data, args: [orders, inner.json, ./in]" + read, nil},
+		"not in its directory":                  {"dir: data, args: [days.json]" + read, []string{at + `48: catalog.servers.shop.stdio.args[0]: "days.json" is a relative path, and the program starts in DIR/data; write DIR/days.json`}},
+		"disabled":                              {"args: [days.json]}\n      enabled: false\n", nil},
+		"writes": {"}\n      tools: {a: {effect: write}, b: {effect: write, idempotent: true}, c: {effect: write, once: args.id}, d: {effect: write}, e: {effect: read}}\n",
+			[]string{"hint: pg.yaml:6:18: catalog.servers.shop.tools.a: after a crash during a write, the outcome is unknown and a person must settle it: a, d; add idempotent, once or reconcile"}},
+	}
+	for name, tt := range tests {
+		path := filepath.Join(dir, "pg.yaml")
+		if err := os.WriteFile(path, []byte(beginning+tt.more), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		loaded, warnings, err := Load(settings.Sources{Path: path, Environ: []string{binaries(t, "prog")}}, LoadOptions{})
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []string
+		for _, h := range loaded.Hints() {
+			got = append(got, strings.NewReplacer(path, "pg.yaml", dir, "DIR").Replace(h.String()))
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: hints\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+		}
+		if slices.ContainsFunc(warnings, func(w yamldoc.Fault) bool { return w.Severity != yamldoc.SeverityWarning }) {
+			t.Errorf("%s: warnings %v", name, warnings)
 		}
 	}
 }

@@ -1,12 +1,18 @@
 package invocation
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 	"patterngate/server/settings/yamldoc"
 )
 
@@ -37,6 +43,37 @@ func TestHeldToolsAreOneWarning(t *testing.T) {
 		a.Warn(tt.warnings)
 		if errs.String() != tt.want {
 			t.Errorf("%v: printed %q, want %q", tt.warnings, errs.String(), tt.want)
+		}
+	}
+}
+
+// A command that does not check the configuration prints no advice about phrases. One that does gets it from assembly.Load.
+func TestAdviceIsForCommandsThatCheck(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pg.yaml")
+	const text = `version: 1
+catalog:
+  http:
+    pay: {description: Pays., effect: write, policy: money, input: {}, request: {method: POST, url: "https://a.example/x"}}
+  expose: [pay]
+policies:
+  money: {rules: [{id: ask, match: pay, escalate: {}}]}
+patterns: {run_task_decomposition: {allow: {policy: [nope]}}}
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, warnings, err := assembly.Load(settings.Sources{Path: path}, assembly.LoadOptions{})
+	if err != nil || !slices.ContainsFunc(warnings, func(w yamldoc.Fault) bool { return strings.Contains(w.String(), "it has no phrase") }) {
+		t.Fatalf("warnings %v, %v", warnings, err)
+	}
+	for name, load := range map[string]func(*Invocation) (assembly.Loaded, error){
+		"load": (*Invocation).Load, "to accept": (*Invocation).LoadToAccept,
+		"state": func(a *Invocation) (assembly.Loaded, error) { return a.StateConfig("runs", "") },
+	} {
+		var errs bytes.Buffer
+		a := &Invocation{Console: console.Console{Err: &errs}, Config: path}
+		if _, err := load(a); err != nil || strings.Contains(errs.String(), "phrase") || !strings.Contains(errs.String(), "nope") {
+			t.Errorf("%s: %v, printed\n%s", name, err, errs.String())
 		}
 	}
 }
