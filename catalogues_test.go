@@ -39,6 +39,7 @@ var catalogues = map[string][]string{
 	"server/assembly":         {"partsMaker.asked"},
 	"server/cli/clientfile":   {"Clients"},
 	"server/cli/importer":     {"Commands.Command", "starterText"},
+	"server/cli/call":         {"callHelp", "Commands.Command"},
 	"server/cli/catalogcmd":   {"Commands.acceptCommand", "Commands.Command", "Commands.listCommand", "Commands.testCommand"},
 	"server/cli/operations":   {"Commands.StateCommand", "Commands.KillSwitch", "Commands.turn", "Commands.status", "Commands.Reload"},
 	"server/cli/recordtext":   nil,

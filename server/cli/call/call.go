@@ -209,9 +209,9 @@ func (s *callee) leftBehind(e envelope) string {
 	case !s.here || e.exit() != exitWaiting:
 		return ""
 	case !s.kept:
-		return "the run ended with this process, because --state :memory: keeps nothing. Use a state file, or call a server: patterngate serve --http, then call --url"
+		return notKept
 	case e.Status == "running":
-		return "the run is recorded; a server with the same state file continues it, or: patterngate call " + waitTool + " run_id=" + e.RunID
+		return isRecorded(waitTool, e.RunID)
 	}
 	return ""
 }
@@ -221,13 +221,13 @@ func (c *toolCall) failed(ctx context.Context, err error) error {
 	what := "call " + c.name
 	switch refused, _ := errors.AsType[*upstream.RPCError](err); {
 	case ctx.Err() != nil && c.followed != "":
-		c.note("interrupted; " + c.followed + " was not cancelled")
+		c.note(notCancelled(c.followed))
 		return ctx.Err()
 	case ctx.Err() != nil:
-		c.note("interrupted; the server was told to cancel the call")
+		c.note(toldToCancel)
 		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return console.Fault(what, fmt.Errorf("no answer within %v", callTimeout))
+		return console.Fault(what, errors.New(noAnswerWithin(callTimeout)))
 	case errors.Is(err, upstream.ErrTooLarge):
 		return console.Usage(what, err, "send shorter arguments")
 	case refused != nil && refused.InvalidParams():

@@ -15,7 +15,7 @@ const dryArgument = "dry_run"
 
 // errNoDryRun is the error for a tool that would act. A tool of another server can have an argument of this name with
 // another meaning. Only a result that contains a verdict comes from a dry run.
-var errNoDryRun = errors.New("this tool has no dry run; nothing was sent")
+var errNoDryRun = errors.New(noDryRun)
 
 // dryRunOf returns the arguments with dry_run set to true, whatever value they have for it.
 func dryRunOf(tool upstream.Tool, arguments json.RawMessage) (json.RawMessage, error) {

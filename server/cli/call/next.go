@@ -47,13 +47,13 @@ func (c *toolCall) words(e envelope) string {
 		line("  fill in " + strings.Join(places(missing), ", "))
 	}
 	if len(refused) > 0 {
-		line("  change " + strings.Join(places(refused), ", "))
+		line("  change " + strings.Join(e.wanted(refused), ", "))
 	}
 	switch {
 	case !plainTool().MatchString(n.Tool): // no name, or one that looks like a flag
 	case n.undecided(): // there is no call to print yet
 	case n.Arguments == nil:
-		line("  (the arguments are too long to show; change your own)")
+		line("  " + tooLongToShow)
 	default:
 		line("  " + c.commandLine(n))
 	}
@@ -116,6 +116,20 @@ func places(pointers []string) []string {
 	return named
 }
 
+// wanted returns places with what the server wants there.
+func (e envelope) wanted(pointers []string) []string {
+	named := places(pointers)
+	for i, at := range pointers {
+		for _, p := range e.Problems {
+			if p.Pointer == at && p.Want != "" {
+				named[i] += ": " + console.Cut(p.Want, maxChange)
+				break
+			}
+		}
+	}
+	return named
+}
+
 // sentence returns what to do next.
 func (e envelope) sentence() string {
 	n := e.Next
@@ -131,26 +145,22 @@ func (e envelope) sentence() string {
 	case "answer_user":
 		switch {
 		case e.Status != "ok":
-			return say("no call; the tool results are complete, only the final text is missing")
+			return say(onlyFinalMissing)
 		case e.Answered:
-			return say("Done. The answer is below, not checked. The tool results follow it.")
+			return say(answerIsBelow)
 		}
-		return say("Done. The tool results are below.")
+		return say(resultsAreBelow)
 	case "fix_and_retry":
 		if len(n.Changed) == 0 && len(n.Fill) == 0 {
-			return say("Fix the arguments as the problems say, and call again:")
+			return say(fixByProblems)
 		}
-		return say("Fix these arguments and call again:")
+		return say(fixThese)
 	case "call":
 		return after(n.Wait) + say("Make this call:")
 	case "tell_user":
-		text := "Tell the person: " + n.Say
-		if n.Tool != "" {
-			text += " Then:"
-		}
-		return text
+		return tellPerson(n.Say, n.Tool != "")
 	case "end_turn":
-		return "Stop here." + prefixed(" ", n.Say) + " When the person writes again:"
+		return stopHere(prefixed(" ", n.Say))
 	}
 	return n.Action + prefixed(": ", n.Say)
 }

@@ -29,6 +29,13 @@ type envelope struct {
 	Dry                                bool // the result is of a dry run
 	Verdict                            string
 	Next                               nextStep
+	Problems                           []problem
+}
+
+// problem is the part of a problem that call reads.
+type problem struct {
+	Pointer string `json:"pointer"`
+	Want    string `json:"want"`
 }
 
 // readEnvelope reads a structured result. It returns false if the result is not a Patterngate's.
@@ -45,6 +52,7 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 	e := envelope{Status: text("status"), StopReason: text("stop_reason"), RunID: text("run_id"), Summary: text("summary"), Answered: text("answer") != ""}
 	e.NoResult = text("answered") == gateway.AnsweredNo
 	e.Dry, e.Verdict = string(members[dryArgument]) == "true", text("verdict")
+	_ = json.Unmarshal(members["problems"], &e.Problems) // problems of another form are only shown
 	known := slices.Contains([]string{"ok", "stopped", "running", "waiting"}, e.Status)
 	if !known || json.Unmarshal(members["next"], &e.Next) != nil || e.Next.Action == "" || e.Summary == "" {
 		return envelope{}, false
@@ -81,11 +89,11 @@ func (c *toolCall) print(tool string, result upstream.Result) (code int, err err
 		code = e.exit()
 		if c.dry && !e.Dry && code != console.ExitUsage { // a refused request is not a run of either kind
 			code = console.ExitFault
-			_, _ = fmt.Fprintln(c.errs, printable.Text("call "+console.Cut(tool, console.MaxTyped)+": the server does not say that this was a dry run"))
+			_, _ = fmt.Fprintln(c.errs, printable.Text(notSaidDry(console.Cut(tool, console.MaxTyped))))
 		}
 	case result.IsError:
 		code = exitToolFailed
-		_, _ = fmt.Fprintln(c.errs, printable.Text("call "+console.Cut(tool, console.MaxTyped)+": the tool says that this is an error"))
+		_, _ = fmt.Fprintln(c.errs, printable.Text(saidError(console.Cut(tool, console.MaxTyped))))
 	}
 	var text string
 	switch {

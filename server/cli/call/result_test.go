@@ -2,6 +2,7 @@ package call
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -83,12 +84,13 @@ func TestNextInWords(t *testing.T) {
 		call           toolCall
 		status, answer string
 		next           string
+		problems       string
 		want           string
 	}{
 		"answer":    {status: "ok", answer: "x", next: `{"action":"answer_user"}`, want: "next: Done. The answer is below, not checked. The tool results follow it.\n"},
 		"no answer": {status: "ok", next: `{"action":"answer_user"}`, want: "next: Done. The tool results are below.\n"},
 		"no final text": {status: "stopped", next: `{"action":"answer_user"}`,
-			want: "next: no call; the tool results are complete, only the final text is missing\n"},
+			want: "next: Nothing to call. The tool results are complete. Only the final text is missing.\n"},
 		"done": {status: "ok", next: `{"action":"done"}`, want: "next: Nothing to do.\n"},
 		"mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"goal":"it's"},
 			"changed":[{"pointer":"/pan","from":1},{"pointer":"/plan","to":1},{"pointer":"/n","from":"42","to":42}],"fill":[]}`,
@@ -99,6 +101,9 @@ func TestNextInWords(t *testing.T) {
 		"refused values": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"n":7,"order_id":"../x","a/b":{"c":1},"plan":[],"text":""},"changed":[],"fill":["/order_id","/a~1b","/plan","/text"]}`,
 			want: "next: Fix these arguments and call again:\n  fill in /plan, /text\n  change /order_id, /a~1b\n" +
 				"  patterngate call t --args '{\"n\":7,\"order_id\":\"<order_id>\",\"a/b\":{\"c\":1},\"plan\":[],\"text\":\"<text>\"}'\n"},
+		"refused, with what is wanted": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"nights":20},"changed":[],"fill":["/nights"]}`,
+			problems: `[{"pointer":"/a","want":"other"},{"pointer":"/nights","want":"at most 9"}]`,
+			want:     "next: Fix these arguments and call again:\n  change /nights: at most 9\n  patterngate call t --args '{\"nights\":\"<nights>\"}'\n"},
 		"to be mended": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"a":1},"changed":[],"fill":[]}`,
 			want: "next: Fix the arguments as the problems say, and call again:\n  patterngate call t --args '{\"a\":1}'\n"},
 		"too long": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","changed":[],"fill":["/a"]}`,
@@ -128,7 +133,7 @@ func TestNextInWords(t *testing.T) {
 				c.Commands = &Commands{Console: &console.Console{}, Config: new(""), State: new("")}
 			}
 			c.Color = "never"
-			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"next":%s}`, tt.status, tt.answer, tt.next)))
+			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"problems":%s,"next":%s}`, tt.status, tt.answer, cmp.Or(tt.problems, "[]"), tt.next)))
 			if !ok {
 				t.Fatalf("%s is no envelope", tt.next)
 			}

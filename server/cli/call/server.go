@@ -57,7 +57,7 @@ func (c *toolCall) open(ctx context.Context) (*callee, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, console.Fault("call", fmt.Errorf("the server did not answer within %v", openTimeout))
+		return nil, console.Fault("call", errors.New(serverSilent(openTimeout)))
 	}
 	return nil, err
 }
@@ -152,11 +152,11 @@ func unreached(err error, token string) string {
 	case refused == nil:
 		return ""
 	case refused.Status == http.StatusUnauthorized && token == "":
-		return "the server's bearer token in " + settings.TokenVariable
+		return serversToken(settings.TokenVariable)
 	case refused.Status == http.StatusUnauthorized:
-		return "another token in " + settings.TokenVariable
+		return anotherToken(settings.TokenVariable)
 	case refused.Status == http.StatusNotFound, refused.Status == http.StatusMethodNotAllowed:
-		return "a URL with the path of the MCP endpoint, mostly /mcp"
+		return endpointPath
 	}
 	return ""
 }
@@ -165,7 +165,7 @@ func unreached(err error, token string) string {
 func (c *toolCall) started(ctx context.Context) (*callee, error) {
 	words, err := console.SplitWords(c.command, runtime.GOOS == "windows")
 	if err == nil && len(words) == 0 {
-		err = errors.New("the line has no command")
+		err = errors.New(noCommand)
 	}
 	if err != nil {
 		return nil, console.Usage("--command", err, "patterngate call --help")
@@ -184,7 +184,7 @@ func (c *toolCall) started(ctx context.Context) (*callee, error) {
 // unstarted returns what can help if the first word of a command line is not a program.
 func unstarted(word string) string {
 	if name, _, assigned := strings.Cut(word, "="); assigned && !strings.ContainsAny(name, `/\`) {
-		return "env " + word + " ...: no shell reads the line"
+		return withEnv(word)
 	}
 	return ""
 }
@@ -227,7 +227,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		names = append(names, t.Name)
 	}
 	if held, ok := s.held[name]; ok {
-		return upstream.Tool{}, console.Usage("call", fmt.Errorf("%s is held: %s", name, held.Cause), "patterngate catalog accept "+held.Pin)
+		return upstream.Tool{}, console.Usage("call", errors.New(isHeld(name, held.Cause)), acceptIt(held.Pin))
 	}
 	if s.unlisted != nil {
 		switch u := s.unlisted(name); {
@@ -263,7 +263,7 @@ func (s *callee) named(name string) (upstream.Tool, bool) {
 func someOf(names []string) string {
 	const most = 20
 	if len(names) == 0 {
-		return "the server has none"
+		return noTools
 	}
 	var listed []string
 	for _, n := range names[:min(most, len(names))] {

@@ -1,6 +1,9 @@
 package call
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // The texts of the command "call".
 
@@ -32,3 +35,70 @@ func turnDemoOn(file string) string {
 func misspelt(name, near string) string {
 	return fmt.Sprintf("%s is not an argument of this tool; did you mean %s?", name, near)
 }
+
+func isHeld(tool, cause string) string { return tool + " is held: " + cause }
+
+func acceptIt(pin string) string { return "patterngate catalog accept " + pin }
+
+const noTools = "the server has none"
+
+// What to do next, after a result.
+
+const (
+	onlyFinalMissing = "Nothing to call. The tool results are complete. Only the final text is missing."
+	answerIsBelow    = "Done. The answer is below, not checked. The tool results follow it."
+	resultsAreBelow  = "Done. The tool results are below."
+	fixByProblems    = "Fix the arguments as the problems say, and call again:"
+	fixThese         = "Fix these arguments and call again:"
+	tooLongToShow    = "(the arguments are too long to show; change your own)"
+)
+
+// tellPerson is a text for the person. A command line follows if there is a next call.
+func tellPerson(say string, next bool) string {
+	if next {
+		return "Tell the person: " + say + " Then:"
+	}
+	return "Tell the person: " + say
+}
+
+func stopHere(say string) string { return "Stop here." + say + " When the person writes again:" }
+
+// Results that need a remark.
+
+func notSaidDry(tool string) string {
+	return "call " + tool + ": the server does not say that this was a dry run"
+}
+
+func saidError(tool string) string { return "call " + tool + ": the tool says that this is an error" }
+
+const noDryRun = "this tool has no dry run; nothing was sent"
+
+const notKept = "the run ended with this process, because --state :memory: keeps nothing. " +
+	"Use a state file, or call a server: patterngate serve --http, then call --url"
+
+func isRecorded(waitTool, run string) string {
+	return "the run is recorded; a server with the same state file continues it, or: patterngate call " + waitTool + " run_id=" + run
+}
+
+// Calls that were interrupted, and servers that cannot be reached.
+
+func notCancelled(run string) string { return "interrupted; " + run + " was not cancelled" }
+
+const toldToCancel = "interrupted; the server was told to cancel the call"
+
+func noAnswerWithin(d time.Duration) string { return fmt.Sprintf("no answer within %v", d) }
+
+func serverSilent(d time.Duration) string {
+	return fmt.Sprintf("the server did not answer within %v", d)
+}
+
+func serversToken(variable string) string { return "the server's bearer token in " + variable }
+
+func anotherToken(variable string) string { return "another token in " + variable }
+
+const (
+	endpointPath = "a URL with the path of the MCP endpoint, mostly /mcp"
+	noCommand    = "the line has no command"
+)
+
+func withEnv(assignment string) string { return "env " + assignment + " ...: no shell reads the line" }
