@@ -51,7 +51,7 @@ var planningReasons = slices.Concat(
 	partial(plRun,
 		"subtask_timeout", "The subtask's tool did not answer in time.",
 		"executor_error:T", "The tool failed.",
-		"executor_bad_result:T", "The tool's result is not an object, or its schema does not allow it.",
+		"executor_bad_result:T", "The result is not an object, does not fit the tool's schema, or an expression of its output fails on it.",
 		"executor_unavailable:T", "Nothing was sent: the tool is held, its server cannot be reached, or a secret is missing.",
 		"executor_reported_error:T", "The tool reported an error.",
 		"bad_reference:R", "A reference points to a value that its result does not have.",
