@@ -41,6 +41,7 @@ var catalogues = map[string][]string{
 	"server/cli/importer":     {"Commands.Command", "starterText"},
 	"server/cli/call":         {"callHelp", "Commands.Command"},
 	"server/cli/catalogcmd":   {"Commands.acceptCommand", "Commands.Command", "Commands.listCommand", "Commands.testCommand"},
+	"server/cli/inbox":        {"Flag", "Commands.Command"},
 	"server/cli/operations":   {"Commands.StateCommand", "Commands.KillSwitch", "Commands.turn", "Commands.status", "Commands.Reload"},
 	"server/cli/recordtext":   nil,
 	"server/cli/toolargs":     {"jsonTypes"},

@@ -36,7 +36,7 @@ func browserCommand(goos, link string) (argv []string, stdin string) {
 // OpenBrowser opens a link. Its error never contains the link.
 func OpenBrowser(ctx context.Context, environ []string, link string) error {
 	if runtime.GOOS != "darwin" && runtime.GOOS != "windows" && !hasDesktop(environ) {
-		return errors.New("this machine has no desktop")
+		return errors.New(noDesktop)
 	}
 	argv, stdin := browserCommand(runtime.GOOS, link)
 	cmd := exec.Command(argv[0], argv[1:]...) // the browser runs longer than this process

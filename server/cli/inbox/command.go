@@ -65,14 +65,14 @@ func (a *Commands) Command() *cobra.Command {
 //	   └────┴─ over another state: the next port
 func (a *Commands) open(ctx context.Context, show bool) error {
 	if show && !console.IsTerminal(a.Out) {
-		return console.Usage("inbox --print", errors.New("standard output is not a terminal. Anyone with the link can sign in, so it is printed to a terminal only"), browserOrDecide)
+		return console.Usage("inbox --print", errors.New(terminalOnly), browserOrDecide)
 	}
 	c, err := a.Load()
 	if err != nil {
 		return console.Wrap("inbox", err)
 	}
 	if c.Inbox == settings.InboxOff {
-		return console.Usage("inbox", errors.New("the approval page is off"), "--inbox "+Usual)
+		return console.Usage("inbox", errors.New(pageIsOff), "--inbox "+Usual)
 	}
 	engine, err := a.Open()
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *Commands) open(ctx context.Context, show bool) error {
 		return page.beside(ctx, place)
 	}
 	if place.moved(c.Inbox) {
-		a.remark(heldByOther.of(c.Inbox, nil) + ". This page is at " + place.address + ".\n")
+		a.remark(pageMoved(heldByOther.of(c.Inbox, nil), place.address))
 	}
 	return page.serve(ctx, place.listener, place.address)
 }
@@ -106,7 +106,7 @@ func (s signIn) beside(ctx context.Context, place pagePlace) error {
 	address, cause := place.address, place.cause
 	if place.held != heldBySame {
 		if place.held == heldByNobody && portTaken(cause) { // the other process has just ended
-			cause = errors.New("the program that served the page ended a moment ago. Run the command again")
+			cause = errors.New(justEnded)
 		}
 		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: errors.New(place.held.of(address, cause)), Try: "patterngate inbox --inbox 127.0.0.1:8767"}
 	}
@@ -122,7 +122,7 @@ func (s signIn) serve(ctx context.Context, l net.Listener, address string) error
 	go func() { served <- door.Serve(ctx, l) }()
 	err := s.offer(ctx, address, true)
 	if err == nil {
-		s.remark("No server serves the page, so this command does, until Ctrl-C. It only decides: runs continue with `patterngate serve` or\n`patterngate runs resume`.\n")
+		s.remark(servedHere)
 		return wrappedOrNil("inbox", <-served)
 	}
 	stop()
@@ -153,16 +153,16 @@ func (s signIn) offer(ctx context.Context, address string, serving bool) error {
 	if s.show {
 		shown.SignIn = link
 	} else if err := OpenBrowser(ctx, s.Environ, link); err != nil {
-		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf("the browser cannot be opened: %w", err), Try: s.withoutBrowser()}
+		return &console.Error{Code: console.ExitFault, What: "inbox", Cause: fmt.Errorf(notOpened+": %w", err), Try: s.withoutBrowser()}
 	}
 	switch {
 	case s.JSON:
 		return s.PrintJSON(shown)
 	case s.show:
-		s.remark("This link signs you in once, within 60 seconds:\n")
+		s.remark(linkBelow)
 		return s.Print(link + "\n")
 	}
-	return s.Print("The browser opens " + base + "/ and offers a sign-in, once, within 60 seconds.\n")
+	return s.Print(browserOpens(base))
 }
 
 // withoutBrowser returns what to run where no browser can be opened.

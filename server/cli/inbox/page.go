@@ -196,7 +196,7 @@ func (p *Page) try(ctx context.Context) {
 	door := p.config.door(place.address)
 	p.known(door.URL(), true)
 	if place.moved(p.config.address) {
-		p.say(slog.LevelWarn, "inbox at the next free port", slog.String("url", door.URL()+"/"), slog.String("because", heldByOther.of(p.config.address, nil)))
+		p.say(slog.LevelWarn, logMoved, slog.String("url", door.URL()+"/"), slog.String("because", heldByOther.of(p.config.address, nil)))
 	} else {
 		p.say(slog.LevelInfo, "inbox", slog.String("url", door.URL()+"/"))
 	}
@@ -212,7 +212,7 @@ func (p *Page) beside(ctx context.Context, place pagePlace) {
 	case ctx.Err() != nil:
 	case place.held == heldBySame:
 		p.known("http://"+place.address, false)
-		p.say(slog.LevelInfo, "inbox is served by another process", slog.String("url", "http://"+place.address+"/"))
+		p.say(slog.LevelInfo, logBeside, slog.String("url", "http://"+place.address+"/"))
 	case place.held == heldByNobody && portTaken(place.cause): // the other process ended a moment ago: try again next time
 	default:
 		p.known("", false)
@@ -239,5 +239,3 @@ func (p *Page) say(level slog.Level, message string, attrs ...slog.Attr) {
 	p.said = message
 	p.config.log.LogAttrs(context.Background(), level, message, attrs...)
 }
-
-const elsewhere = "--inbox 127.0.0.1:8767 for another address; until then, decide with `patterngate approvals`"

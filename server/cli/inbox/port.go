@@ -28,7 +28,7 @@ func listenHere(ctx context.Context, address string) (net.Listener, string, erro
 	}
 	tcp, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {
-		return nil, "", errors.Join(fmt.Errorf("listen %s: it is not loopback", address), l.Close())
+		return nil, "", errors.Join(errors.New(notLoopback(address)), l.Close())
 	}
 	return l, net.JoinHostPort(host, fmt.Sprint(tcp.Port)), nil
 }
@@ -53,11 +53,11 @@ const (
 func (h holder) of(address string, cause error) string {
 	switch h {
 	case heldByOther:
-		return address + " is the approval page of a Patterngate with another state file"
+		return pageOfOther(address)
 	case heldByNobody:
 		return cause.Error()
 	}
-	return address + " is used by another program"
+	return usedByStranger(address)
 }
 
 const (
