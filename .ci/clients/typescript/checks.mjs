@@ -221,7 +221,8 @@ export function expect(result, { tool, status, reason, holds }) {
   const word = status === 'refused' ? 'stopped' : status;
   const missing = { no: ', no call returned a result', partly: ', some calls returned no result' }[got.answered] ?? '';
   const begins = got.dry_run && got.judged && got.status === 'ok' ? wouldBe[got.verdict] : `${word.toUpperCase()} ${status === 'waiting' ? 'caller' : reason}`;
-  const head = `${begins}${missing} | ${tool}`;
+  const first = got.answered === 'no' && got.status === 'ok' ? 'NO RESULT' : `${begins}${missing}`;
+  const head = `${first} | ${tool}`;
   assert.deepEqual([got.status, got.stop_reason, result.isError ?? false], [word, reason, status === 'refused'], text);
   assert.ok(text.startsWith(head), `${head}: ${text}`);
   if (holds) assert.ok(JSON.stringify(got).includes(holds), `${tool}: no ${holds} in ${JSON.stringify(got)}`);
