@@ -43,6 +43,7 @@ var catalogues = map[string][]string{
 	"server/cli/catalogcmd":   {"Commands.acceptCommand", "Commands.Command", "Commands.listCommand", "Commands.testCommand"},
 	"server/cli/inbox":        {"Flag", "Commands.Command"},
 	"server/cli/operations":   {"Commands.StateCommand", "Commands.KillSwitch", "Commands.turn", "Commands.status", "Commands.Reload"},
+	"server/cli/policycheck":  {"Commands.Command", "Commands.policyTestCommand", "Commands.policyExplainCommand", "Commands.policyCoverageCommand", "Commands.policyBacktestCommand", "Commands.policyDiffCommand", "Commands.policyRecordCommand"},
 	"server/cli/recordtext":   nil,
 	"server/cli/toolargs":     {"jsonTypes"},
 	"server/cli/setup":        {"Commands.Command"},

@@ -25,7 +25,7 @@ import (
 //	                                       recorded decision ──────────────┴──▶ difference
 
 // errHiddenPast is the reason why a window of the past is incomplete.
-var errHiddenPast = errors.New("values of earlier calls are redacted, or there are too many")
+var errHiddenPast = errors.New(hiddenPast)
 
 // pastRuns holds recorded runs, and their calls by tool in the order of their intents.
 type pastRuns struct {
@@ -138,11 +138,11 @@ func (p *pastRuns) again(spec patterns.Spec, of record.Proposal) (now decided, w
 	}
 	tool, known := spec.Catalog.Tool(of.Tool)
 	if of.Tool != "" && !known {
-		return decided{}, "there is no tool " + console.Cut(of.Tool, console.MaxTyped) + " here"
+		return decided{}, noToolHere(console.Cut(of.Tool, console.MaxTyped))
 	}
 	args, _ := tool.Proposed(of.Args)
 	if of.Tool != "" && len(tool.Check(args)) > 0 {
-		return decided{}, "the arguments do not fit the schema that " + console.Cut(of.Tool, console.MaxTyped) + " has here"
+		return decided{}, misfitHere(console.Cut(of.Tool, console.MaxTyped))
 	}
 	gate := gateway.NewGate(gateway.Config{Catalog: spec.Catalog, Reviewer: spec.Reviewer, Facts: func() gateway.Facts { return of.Facts }})
 	gate.Remember(of.Effects)
@@ -210,17 +210,17 @@ func elsewhere(of record.Proposal, kind gateway.Kind, now decided) string {
 	}
 	switch {
 	case went && now.Decision == "block":
-		return "it would have stopped: " + blocked + now.Reason
+		return wouldStop(blocked + now.Reason)
 	case went && !of.Approved && now.Decision == "escalate":
-		return "it would have waited for a person (" + now.Reason + ")"
+		return wouldWait(now.Reason)
 	case !went && (now.Decision == "approve" || now.Decision == "revise"):
-		return "it would have continued"
+		return wouldContinue
 	case of.Blocked() && now.Decision == "escalate":
-		return "it would have waited for a person (" + now.Reason + ")"
+		return wouldWait(now.Reason)
 	case of.Blocked() && now.Decision == "block" && of.Reason != now.Reason:
-		return "it would have stopped: " + blocked + now.Reason
+		return wouldStop(blocked + now.Reason)
 	case of.Decision == "revise" && now.Decision == "revise":
-		return "it would have sent other arguments"
+		return wouldSendOthers
 	}
 	return ""
 }

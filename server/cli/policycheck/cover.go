@@ -172,7 +172,7 @@ func unjudged(l assembly.Loaded, all *catalog.Catalog) (list []gap) {
 		for _, name := range execution {
 			t, known := all.Tool(name)
 			if known && !t.Simulated && l.PolicyOf(name) == "" && !slices.ContainsFunc(list, func(f gap) bool { return f.Tool == name }) {
-				list = append(list, gap{Kind: findNoRule, Tool: name, Evidence: fmt.Sprintf("%s may call it (%s), and no policy judges it", p.Name, t.Effect)})
+				list = append(list, gap{Kind: findNoRule, Tool: name, Evidence: mayCall(p.Name, string(t.Effect))})
 			}
 		}
 	}
@@ -202,21 +202,21 @@ func coverPast(l assembly.Loaded, found *policy.Cover, made *policy.Policy, name
 
 // gapsOf returns what the tests and the recorded calls do not cover.
 func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog) (list []gap) {
-	judged := fmt.Sprintf("%s, %s and their variations: %s", console.Plural(by.Tests, "test"), console.Plural(by.Recorded, "recorded call"), console.Plural(by.Judged, "call"))
+	judged := judgedCalls(by)
 	for _, tool := range made.Tools() {
 		if len(made.RulesOf(tool)) == 0 {
-			list = append(list, gap{Kind: findNoRule, Policy: name, Tool: tool, Evidence: "the policy judges it, and no rule matches: every call is blocked as no_rule_matched"})
+			list = append(list, gap{Kind: findNoRule, Policy: name, Tool: tool, Evidence: noRuleMatches})
 		}
 	}
 	for _, r := range by.Rules {
 		f := gap{Policy: name, Rule: r.Rule}
 		switch {
 		case r.Cases == 0:
-			f.Kind, f.Evidence = findDead, "no test and no recorded call uses a tool that it matches"
+			f.Kind, f.Evidence = findDead, neverMatched
 		case r.Dead():
-			f.Kind, f.Evidence = findDead, fmt.Sprintf("false in all %s that it matches (%s)", console.Plural(r.Cases, "call"), judged)
+			f.Kind, f.Evidence = findDead, falseInAll(r.Cases, judged)
 		case r.Shadowed():
-			f.Kind, f.Evidence = findShadowed, fmt.Sprintf("true in %s, but each time %s decided (%s)", console.Plural(r.True, "call"), deciders(r.By), judged)
+			f.Kind, f.Evidence = findShadowed, othersDecided(r.True, deciders(r.By), judged)
 		default:
 			continue
 		}
@@ -230,7 +230,7 @@ func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog
 		for _, argument := range made.Unread(tool) {
 			list = append(list, gap{
 				Kind: findUnread, Policy: name, Tool: tool, Argument: argument,
-				Evidence: fmt.Sprintf("none of %s of %s reads it: %s", console.Plural(len(made.RulesOf(tool)), "rule"), tool, strings.Join(made.RulesOf(tool), ", ")),
+				Evidence: noneReads(tool, made.RulesOf(tool)),
 			})
 		}
 	}

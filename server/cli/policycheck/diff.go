@@ -215,15 +215,15 @@ func (a *Commands) printDiff(d policyDiff) error {
 func (d policyDiff) text() string {
 	var b strings.Builder
 	for _, o := range d.Only {
-		fmt.Fprintf(&b, "policy %s is only in %s\n", console.Clip(o.Policy, console.MaxName), o.File)
+		b.WriteString(onlyIn(console.Clip(o.Policy, console.MaxName), o.File))
 	}
 	for _, r := range d.Rows {
 		if r.RunID != "" {
-			fmt.Fprintf(&b, "%s %s %s: %s, then %s\n", r.RunID, r.At, console.Clip(r.Tool, console.MaxName), r.A, r.B)
+			b.WriteString(differentRun(r.RunID, r.At, console.Clip(r.Tool, console.MaxName), r.A, r.B))
 			continue
 		}
-		fmt.Fprintf(&b, "%s, test %s, %s: %s, then %s\n", console.Clip(r.Policy, console.MaxName), console.Clip(r.Test, console.MaxName), console.Clip(r.Tool, console.MaxName), r.A, r.B)
+		b.WriteString(differentTest(console.Clip(r.Policy, console.MaxName), console.Clip(r.Test, console.MaxName), console.Clip(r.Tool, console.MaxName), r.A, r.B))
 	}
-	fmt.Fprintf(&b, "%s and %s judged by both: %s\n", console.Plural(d.Tests, "test"), console.Plural(d.Calls, "recorded call"), console.Plural(len(d.Rows), "difference"))
+	b.WriteString(judgedByBoth(d.Tests, d.Calls, len(d.Rows)))
 	return b.String()
 }

@@ -188,7 +188,7 @@ func judgesOf(l assembly.Loaded, f explainFlags) ([]string, error) {
 		add(p.Judge)
 		add(l.PolicyOf(f.tool))
 		if len(names) == 0 {
-			return nil, errors.New("no policy judges " + console.Quoted(f.tool) + " in " + f.pattern + ": only the allow lists decide")
+			return nil, errors.New(onlyAllowLists(console.Quoted(f.tool), f.pattern))
 		}
 		return names, nil
 	}
@@ -204,11 +204,11 @@ func judgesOf(l assembly.Loaded, f explainFlags) ([]string, error) {
 	}
 	switch len(names) {
 	case 0:
-		return nil, errors.New("no policy judges " + console.Quoted(f.tool))
+		return nil, errors.New(noPolicyJudges(console.Quoted(f.tool)))
 	case 1:
 		return names, nil
 	}
-	return nil, fmt.Errorf("%s is judged by %s", console.Quoted(f.tool), strings.Join(names, " and "))
+	return nil, errors.New(judgedBy(console.Quoted(f.tool), names))
 }
 
 // explainedAs returns the pattern whose params apply. It is the named pattern, else that of the tool's own policy, else the
@@ -254,9 +254,9 @@ func fits(l assembly.Loaded, call policy.RowCall) error {
 	case m.Kind == catalog.MismatchUnknown && len(tokens) == 1:
 		return errors.New(tools.NoArgument(call.Tool, tokens[0], tool.Input.PropertyNames()).String())
 	case m.Kind == catalog.MismatchMissing:
-		return fmt.Errorf("%s is missing: %s", at, m.Want)
+		return errors.New(isMissing(at, m.Want))
 	}
-	return fmt.Errorf("%s does not fit: %s", at, m.Want)
+	return errors.New(doesNotFit(at, m.Want))
 }
 
 func explainedBy(name, pattern string, passes []policy.Pass, r gateway.Ruling) explained {
@@ -292,7 +292,7 @@ func (e explained) text(tool string, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, judged by %s", console.Clip(tool, console.MaxName), e.Policy)
 	if e.Pattern != "" {
-		fmt.Fprintf(&b, " with the params of %s", e.Pattern)
+		b.WriteString(withParams(e.Pattern))
 	}
 	b.WriteByte('\n')
 	for i, p := range e.Passes {

@@ -127,7 +127,7 @@ func (a *Commands) oneName(what, name string) (string, error) {
 	if len(own) == 1 {
 		return own[0], nil
 	}
-	return "", console.Usage(what, errors.New("the file is one policy: say which one it replaces"), "--policy "+strings.Join(names, ", --policy "))
+	return "", console.Usage(what, errors.New(whichReplaced), "--policy "+strings.Join(names, ", --policy "))
 }
 
 // readPast reads all recorded runs. It reads also those from long before since, since a window can contain them.
@@ -167,7 +167,7 @@ func (p *pastRuns) backtest(d *assembly.Declaration, runs int) backtest {
 	}
 	for _, of := range p.proposals {
 		spec, known := specs[of.Pattern]
-		why, now := "there is no pattern "+of.Pattern+" here", decided{}
+		why, now := noPatternHere(of.Pattern), decided{}
 		if known {
 			now, why = p.again(spec, of)
 		}
@@ -228,8 +228,7 @@ func (t backtest) text(width int) string {
 			fmt.Fprintf(&b, "    %s\n", d.Ends)
 		}
 	}
-	fmt.Fprintf(&b, "%s of %s judged again: %d with a different decision, %s would have ended differently\n", console.Plural(t.Calls, "call"), console.Plural(t.Runs, "run"),
-		len(t.Differences), console.Plural(len(t.Elsewhere), "run"))
+	b.WriteString(judgedAgain(t.Calls, t.Runs, len(t.Differences), len(t.Elsewhere)))
 	for _, why := range slices.Sorted(maps.Keys(t.Unjudged)) {
 		fmt.Fprintf(&b, "not judged: %s, %s\n", console.Plural(t.Unjudged[why], "call"), why)
 	}

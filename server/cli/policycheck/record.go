@@ -55,15 +55,15 @@ func (a *Commands) recordRows(events []patterns.Event, name string, only bool) e
 		row := policyRowOf(of, args)
 		row.Name = fmt.Sprintf("%s %d %s", of.RunID, i+1, row.Call.Tool)
 		if slices.ContainsFunc(p.Tests, func(r policy.Row) bool { return r.Name == row.Name }) {
-			left["it is already a test"]++
+			left[alreadyTest]++
 			continue
 		}
 		row.Pattern = loaded.ParamsPattern(name, of.Pattern)
 		switch result := made.Test(row); {
 		case result.Err != nil:
-			left["it cannot be run here: "+result.Err.Error()]++
+			left[notRunHere(result.Err.Error())]++
 		case !result.Passed:
-			left["the policy now decides differently"]++
+			left[nowDiffers]++
 		default:
 			written := testRow(row.Name, of, args)
 			if row.Pattern != "" {
@@ -73,10 +73,10 @@ func (a *Commands) recordRows(events []patterns.Event, name string, only bool) e
 		}
 	}
 	for _, why := range slices.Sorted(maps.Keys(left)) {
-		fmt.Fprintf(a.Err, "%s: no test of %s: %s\n", what, console.Plural(left[why], "call"), why)
+		fmt.Fprintln(a.Err, noTestOf(what, left[why], why))
 	}
 	if len(rows) == 0 {
-		return console.Fault(what, errors.New("no call of this run can become a test"))
+		return console.Fault(what, errors.New(noTestPossible))
 	}
 	return a.addRows(loaded, p, rows, only)
 }
@@ -99,11 +99,11 @@ func judgeOf(l assembly.Loaded, proposals []record.Proposal, name string) (strin
 	}
 	switch len(names) {
 	case 0:
-		return "", errors.New("no policy judges the calls of this run")
+		return "", errors.New(noPolicyOfRun)
 	case 1:
 		return names[0], nil
 	}
-	return "", fmt.Errorf("its calls are judged by %s", strings.Join(names, " and "))
+	return "", errors.New(callsJudgedBy(names))
 }
 
 // policyRowOf returns a recorded proposal as a test.
@@ -154,22 +154,22 @@ func (a *Commands) addRows(l assembly.Loaded, p *rules.Policy, rows []map[string
 		file, text, steps = p.File, p.Text, nil
 	}
 	if p.Embedded || file == "" {
-		return console.Usage(what, errors.New(p.Name+" is embedded and has no file"), "patterngate policy record RUN --print")
+		return console.Usage(what, errors.New(isEmbedded(p.Name)), "patterngate policy record RUN --print")
 	}
 	after, err := appendRows(file, string(text), steps, rows)
 	if err != nil {
-		return console.Usage(what, err, "patterngate policy record RUN --print, and add the tests by hand")
+		return console.Usage(what, err, addByHand)
 	}
 	in := a.Sources()
 	in.Texts = map[string][]byte{file: []byte(after)}
 	if _, _, err := assembly.Load(in, assembly.LoadOptions{}); err != nil { // servers must load the configuration again
 		_ = a.Fault(err)
-		return console.Usage(what, errors.New("the file does not load with these tests, so it was not changed"), "patterngate policy record RUN --print, and add the tests by hand")
+		return console.Usage(what, errors.New(fileNotChanged), addByHand)
 	}
 	if err := replaceText(file, string(text), after); err != nil {
 		return console.Fault(what, err)
 	}
-	return a.Print(fmt.Sprintf("%s: %s added to the tests of %s\n", file, console.Plural(len(rows), "row"), p.Name))
+	return a.Print(rowsAdded(file, len(rows), p.Name))
 }
 
 // replaceText replaces the whole text of a file and keeps its permissions. It returns an error if the file was changed

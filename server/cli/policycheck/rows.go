@@ -1,7 +1,7 @@
 package policycheck
 
 import (
-	"fmt"
+	"errors"
 	"maps"
 	"math"
 	"regexp"
@@ -115,7 +115,7 @@ func appendRows(source, text string, steps []string, rows []map[string]any) (str
 	before := yamldoc.Read(source, []byte(text), &yamldoc.Faults{})
 	policy, ok := nodeBelow(before, steps...)
 	if !ok || policy.Kind != yamldoc.Mapping {
-		return "", fmt.Errorf("there is no %s in %s", strings.Join(steps, "."), source)
+		return "", errors.New(nothingAt(strings.Join(steps, "."), source))
 	}
 	lines := strings.SplitAfter(text, "\n")
 	if last := len(lines) - 1; lines[last] != "" {
@@ -134,14 +134,14 @@ func appendRows(source, text string, steps []string, rows []map[string]any) (str
 		written = append(written, strings.Repeat(" ", indent)+"tests:\n")
 	}
 	if !ok {
-		return "", fmt.Errorf("the tests of %s are not a block of lines that begin with \"- \"", strings.Join(steps, "."))
+		return "", errors.New(notBlock(strings.Join(steps, ".")))
 	}
 	for _, row := range rows {
 		written = append(written, strings.Repeat(" ", indent)+"- "+flowYAML(row)+"\n")
 	}
 	after := strings.Join(slices.Insert(lines, at, written...), "")
 	if !sameButTests(before, yamldoc.Read(source, []byte(after), &yamldoc.Faults{}), steps, rows) {
-		return "", fmt.Errorf("the rows cannot be added to %s without changing something else in it", source)
+		return "", errors.New(rowsNotAdded(source))
 	}
 	return after, nil
 }

@@ -159,7 +159,7 @@ func testedRow(name string, made *policy.Policy, row policy.Row, patterns []stri
 	got := made.Test(row)
 	out := policyRow{Policy: name, Name: row.Name, Passed: got.Passed, Got: decidedBy(got.Got), Differs: got.Differ}
 	if got.Err != nil {
-		out.Differs = "it cannot be run: " + got.Err.Error()
+		out.Differs = notRun(got.Err.Error())
 		return out
 	}
 	if row.Pattern != "" {
@@ -169,7 +169,7 @@ func testedRow(name string, made *policy.Policy, row policy.Row, patterns []stri
 		row.Pattern = pattern
 		under := made.Test(row)
 		if under.Err == nil && differs(decidedBy(got.Got), decidedBy(under.Got)) {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("with the params of %s: %s, and not %s", pattern, decidedBy(under.Got), decidedBy(got.Got)))
+			out.Warnings = append(out.Warnings, differsWith(pattern, decidedBy(under.Got), decidedBy(got.Got)))
 		}
 	}
 	return out
