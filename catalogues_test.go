@@ -40,6 +40,7 @@ var catalogues = map[string][]string{
 	"server/cli/clientfile":   {"Clients"},
 	"server/cli/importer":     {"Commands.Command", "starterText"},
 	"server/cli/call":         {"callHelp", "Commands.Command"},
+	"server/cli":              {"app.root", "strictHelpers", "rootShort", "rootLong", "rootExample", "rootMore", "seeGlobalFlags", "helpShort", "helpLong", "flagsLong", "flagsPage", "completionLong", "completionPage", "serveCommands.serveCommand", "versionCommands.versionCommand"},
 	"server/cli/catalogcmd":   {"Commands.acceptCommand", "Commands.Command", "Commands.listCommand", "Commands.testCommand"},
 	"server/cli/inbox":        {"Flag", "Commands.Command"},
 	"server/cli/operations":   {"Commands.StateCommand", "Commands.KillSwitch", "Commands.turn", "Commands.status", "Commands.Reload"},

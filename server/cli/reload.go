@@ -40,7 +40,7 @@ type reloader struct {
 }
 
 // errUnsignedReload is the error of a reload that permits more than before, without the signature of an approver key.
-var errUnsignedReload = errors.New("it permits more than before, and an approver key is enrolled. Run patterngate reload at a terminal and sign")
+var errUnsignedReload = errors.New(permitsMore)
 
 // reload loads the file again. The answer and the log contain the result.
 func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
@@ -61,7 +61,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	}
 	if err != nil {
 		answer.Text = invocation.Reason(err)
-		r.log.Error("reload refused, the configuration stays unchanged", "cause", err)
+		r.log.Error(logReloadRefused, "cause", err)
 		return answer
 	}
 	answer.OK = true
@@ -69,7 +69,7 @@ func (r *reloader) reload(request local.ReloadRequest) local.ReloadAnswer {
 	r.loaded, r.seen, r.told = loaded, filesSeen(loaded.Files()), nil
 	r.log.Info("reload", "from", answer.From, "to", answer.To, "loosens", strings.Join(answer.Loosens, "; "))
 	if len(answer.Waiting) > 0 {
-		r.log.Warn("these wait for a restart", "keys", strings.Join(answer.Waiting, ", "))
+		r.log.Warn(logWaitsForRestart, "keys", strings.Join(answer.Waiting, ", "))
 	}
 	return answer
 }
@@ -105,13 +105,12 @@ func (r *reloader) permitted(request local.ReloadRequest, looser []string, files
 	switch {
 	case signed(files):
 	case signed(request.To):
-		return fmt.Errorf("%s was signed, but the file has the hash %s here: it changed since then, or this program has another environment than the signer",
-			request.To, files)
+		return errors.New(otherSigned(request.To, files))
 	default:
 		return errUnsignedReload
 	}
 	if err := ring.Check(request.Act, console.Now()); err != nil {
-		return fmt.Errorf("the signature does not count: %w", err)
+		return fmt.Errorf(signatureDoesNotCount, err)
 	}
 	return nil
 }
@@ -183,7 +182,7 @@ func (r *reloader) announce() {
 			continue
 		}
 		r.told = append(slices.DeleteFunc(r.told, func(t fileSeen) bool { return t.path == is.path }), is)
-		r.log.Warn("config changed on disk, not loaded", "path", was.path, "try", "patterngate reload")
+		r.log.Warn(logChangedOnDisk, "path", was.path, "try", "patterngate reload")
 	}
 }
 
@@ -214,7 +213,7 @@ func (r *reloader) reloaded() (assembly.Loaded, error) {
 		fmt.Fprintln(r.from.Err, printable.Text(w.String()))
 	}
 	if err == nil && was != "" && loaded.Path != was { // a deleted file must not remove its whole configuration
-		err = fmt.Errorf("%s does not exist any more", was)
+		err = errors.New(fileGone(was))
 	}
 	return loaded, err
 }
@@ -226,5 +225,5 @@ func movedState(from, to settings.Config) error {
 	if from.State == to.State || !from.StateUsual || !to.StateUsual {
 		return nil
 	}
-	return fmt.Errorf("the changed file records runs in %s, and this server records in %s. Restart the server", to.State, from.State)
+	return errors.New(stateMoved(to.State, from.State))
 }

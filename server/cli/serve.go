@@ -72,7 +72,7 @@ func (a *serveCommands) serve(ctx context.Context) error {
 	}
 	direct := a.Logger(loaded.Log, a.Err)
 	errs := console.NewErrOut(a.Err, func(lost int64) {
-		direct.Warn("log lines dropped, standard error was not read", "lines", lost)
+		direct.Warn(logLinesDropped, "lines", lost)
 	})
 	defer func() {
 		if !errs.End() {
@@ -127,6 +127,6 @@ func (a *serveCommands) reloads(ctx context.Context, s *assembly.Service, loaded
 // Patterngate.
 func (a *serveCommands) warnOfBypasses(c settings.Config, log *slog.Logger) {
 	for _, b := range doctor.Bypasses(a.Environ, c.Catalog) {
-		log.Warn("way around the gate", "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
+		log.Warn(logBypass, "path", b.File, "server", b.Server, "behind", b.Ours, "try", "patterngate doctor")
 	}
 }

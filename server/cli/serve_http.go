@@ -57,11 +57,11 @@ func readSecretFile(path string) ([]byte, yamldoc.Fault) {
 	}
 	switch {
 	case os.IsNotExist(err):
-		return nil, yamldoc.Fault{Reason: machine.NoSuchFile, Want: "write the path of a file"}
+		return nil, yamldoc.Fault{Reason: machine.NoSuchFile, Want: wantFilePath}
 	case err != nil:
 		return nil, machine.CannotRead(err)
 	}
-	return nil, yamldoc.Fault{Reason: "not a regular file", Want: "write the path of a file"}
+	return nil, yamldoc.Fault{Reason: notRegular, Want: wantFilePath}
 }
 
 func readSecret(path string, file *os.File) ([]byte, yamldoc.Fault) {
@@ -71,7 +71,7 @@ func readSecret(path string, file *os.File) ([]byte, yamldoc.Fault) {
 		return nil, machine.CannotRead(err)
 	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&others != 0 {
-		return nil, yamldoc.Fault{Reason: fmt.Sprintf("mode %04o lets other users open it", mode), Want: "chmod 600 it"}
+		return nil, yamldoc.Fault{Reason: openToOthers(mode), Want: "chmod 600 it"}
 	}
 	if f := machine.FaultOfWriters(path, info); f.Reason != "" {
 		return nil, f

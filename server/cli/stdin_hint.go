@@ -10,11 +10,6 @@ import (
 // hintAfter is how long Patterngate waits for a first message before it prints bareHint, if it was started without arguments.
 const hintAfter = 2 * time.Second
 
-// bareHint explains what Patterngate waits for. It is for a person who started it without arguments, away from a terminal.
-const bareHint = `Patterngate waits for an MCP client: JSON-RPC messages on standard input, one per line. None has arrived yet.
-Run "patterngate --help" for the commands, or "patterngate setup" to add Patterngate to a client.
-`
-
 // hinting prints the hint if no JSON arrives on in for a while, or if something else arrives. after starts a timer and returns a function
 // that stops it; nil uses a real timer. stop ends the wait.
 func hinting(in io.Reader, to io.Writer, after func(time.Duration, func()) (stop func() bool)) (r io.Reader, stop func()) {
