@@ -143,7 +143,7 @@ func (l Loaded) RelativeArguments(s tools.Server) (f yamldoc.Fault, found bool) 
 		case path == "" || !exists(filepath.Join(dir, path)) || s.Stdio.Dir != "" && exists(filepath.Join(s.Stdio.Dir, path)):
 		case strings.ContainsAny(path, `./\`):
 			paths = append(paths, i)
-		case s.Stdio.Dir == "": // a word could also be a subcommand
+		case s.Stdio.Dir == l.dir: // a word could also be a subcommand
 			words = append(words, i)
 		}
 	}

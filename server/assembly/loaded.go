@@ -24,6 +24,7 @@ type Loaded struct {
 	own  *ownTools   // made from Catalog and lock
 	pool *serverPool // holds its servers
 	made *policySet  // made from Policies; nil: not yet
+	dir  string      // of programs for which the file names none; "": the current directory
 	// parts are made from Patterns; nil: not yet.
 	parts *patternSet
 }
@@ -37,7 +38,7 @@ func Load(in settings.Sources, with LoadOptions) (Loaded, []yamldoc.Fault, error
 	if err != nil {
 		return Loaded{}, nil, err
 	}
-	l := Loaded{Document: document}
+	l := Loaded{Document: document, dir: with.Dir}
 	with.limit(l.Catalog.Servers)
 	making := &loading{Faults: faults}
 	making.makeTools(&l, with.pool, in.Environ)

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,5 +43,24 @@ ok    state         /home/runs.db can be written
 	}
 	if all := a.text(ill, true); !strings.Contains(all, "\nok    file          /home/config.toml\n") || !strings.Contains(all, "\nwarn  gate ") || strings.Count(all, labelFix) != 2 {
 		t.Errorf("all checks are\n%s", all)
+	}
+}
+
+// All held tools are one row. A single one says why.
+func TestTellHeld(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rows []heldRow
+		want []finding
+	}{
+		"none": {nil, nil},
+		"one":  {[]heldRow{{"a", "held", "no line in the lock"}}, []finding{{"", "tools", stateWarn, "a is held: no line in the lock", fixHeld}}},
+		"more": {[]heldRow{{"a", "held", "x"}, {"b", "unavailable", "no answer"}, {"c", "held", "y"}}, []finding{
+			{"", "tools", stateWarn, "2 tools are held until you accept them: a, c", fixHeld}, {"", "tools", stateWarn, "b is unavailable: no answer", fixTool},
+		}},
+	} {
+		found := &findings{}
+		if tellHeld(tt.rows, found); !slices.Equal(found.rows, tt.want) {
+			t.Errorf("%s: found %+v, want %+v", name, found.rows, tt.want)
+		}
 	}
 }

@@ -250,11 +250,22 @@ func examineSwitches(d statefile.Questions, f *findings) error {
 // heldRow is a tool that cannot be called, from describe_catalog.
 type heldRow struct{ name, state, why string }
 
-// tell adds the finding for doctor.
-func (r heldRow) tell(f *findings) {
-	fix := fixTool
-	if r.state == "held" {
-		fix = fixHeld
+// tellHeld adds the findings about tools that cannot be called: one for all held tools, and one for each other tool.
+func tellHeld(rows []heldRow, f *findings) {
+	var held []string
+	for _, r := range rows {
+		if r.state == "held" {
+			held = append(held, r.name)
+		}
 	}
-	f.warn("tools", fix, cannotBeCalled(r.name, r.state, r.why))
+	for _, r := range rows {
+		switch {
+		case r.state != "held":
+			f.warn("tools", fixTool, cannotBeCalled(r.name, r.state, r.why))
+		case len(held) == 1:
+			f.warn("tools", fixHeld, cannotBeCalled(r.name, r.state, r.why))
+		case r.name == held[0]:
+			f.warn("tools", fixHeld, allHeld(held))
+		}
+	}
 }

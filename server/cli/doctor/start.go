@@ -116,9 +116,7 @@ func (a *Commands) examineServer(ctx context.Context, start clientStart, name st
 	}
 	f.tools = len(tools)
 	examineTools(name, tools, f)
-	for _, row := range heldTools(ctx, p.client) {
-		row.tell(f)
-	}
+	tellHeld(heldTools(ctx, p.client), f)
 }
 
 // heldTools asks the program which tools cannot be called now, and why. It returns none for a program without

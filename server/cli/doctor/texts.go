@@ -147,6 +147,9 @@ func badSchema(name, which, found string) string {
 	return fmt.Sprintf("%s: its %s schema has %s; some clients drop or damage such a tool", name, which, found)
 }
 func notJSON(why error) string { return "text that is not JSON: " + why.Error() }
+func allHeld(tools []string) string {
+	return fmt.Sprintf("%d tools are held until you accept them: %s", len(tools), strings.Join(tools, ", "))
+}
 func cannotBeCalled(tool, state, why string) string {
 	return strings.TrimSuffix(tool+" is "+state+": "+why, ": ")
 }

@@ -67,7 +67,7 @@ func (a *Commands) validate(argument, strict bool) error {
 	case a.JSON:
 		return nil
 	}
-	if _, err := fmt.Fprintln(a.Out, a.sound(c, len(found))); err != nil {
+	if _, err := fmt.Fprintln(a.Out, a.sound(c, len(invocation.Gathered(found)))); err != nil {
 		return err
 	}
 	a.Next(console.AfterValidate...)
@@ -88,13 +88,14 @@ func (a *Commands) printFound(found []yamldoc.Fault, c checked, counted bool) er
 		}
 		return console.WriteJSON(a.Out, shown)
 	}
-	warnings := 0
+	warnings, held := 0, len(found)-len(invocation.Gathered(found))
 	for _, f := range found {
 		if f.Severity == yamldoc.SeverityWarning {
 			warnings++
 		}
 	}
 	faults := len(found) - warnings + beyond
+	warnings -= held // one line for all of them
 	for _, line := range lines(found, faults > 0 && warnings > 0) {
 		fmt.Fprintln(a.Err, line)
 	}

@@ -77,7 +77,7 @@ policies:
 	out, errs := validated(t, file)
 	want := "warning: pg.yaml: 2 tools are held until you accept them: find, list; run patterngate catalog accept\n" +
 		"hint: pg.yaml:9:10: catalog.http.pay: after a crash during a write, the outcome is unknown and a person must settle it: pay; add idempotent, once or reconcile\n"
-	if errs != want || !strings.HasPrefix(out, "pg.yaml: in order; 4 tools, 0 patterns, 2 exposed tools, 2 warnings, tools/list ") {
+	if errs != want || !strings.HasPrefix(out, "pg.yaml: in order; 4 tools, 0 patterns, 2 exposed tools, 1 warning, tools/list ") {
 		t.Errorf("printed\n%s%swant\n%s", out, errs, want)
 	}
 	out, _ = validated(t, file+"offer: [look, run_status, run_wait]\n")
