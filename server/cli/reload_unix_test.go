@@ -49,7 +49,7 @@ func TestReload(t *testing.T) {
 	out := s.must(t, "reload")
 	c.told.has(t, "notifications/tools/list_changed")
 	has(true)
-	said := regexp.MustCompile(`^reloaded: (sha256:[0-9a-f]{64}) to (sha256:[0-9a-f]{64})\n  looser: patterns.slip: pattern added\n$`).FindStringSubmatch(out)
+	said := regexp.MustCompile(`^reloaded: (sha256:[0-9a-f]{64}) to (sha256:[0-9a-f]{64})\n  counts as looser: patterns.slip: pattern added\n$`).FindStringSubmatch(out)
 	if said == nil || said[1] == said[2] {
 		t.Fatalf("reload says %q", out)
 	}
@@ -126,7 +126,7 @@ func TestReloadIsSigned(t *testing.T) {
 		t.Errorf("it was loaded: %s", text)
 	}
 	code, out, errs := s.command(t, []string{goodPassphrase}, "reload")
-	if code != console.ExitDone || !strings.Contains(errs, signedBy+" "+id) || !strings.Contains(out, "  looser: patterns.see.budget.max_seconds: raised from 15 to 20\n") {
+	if code != console.ExitDone || !strings.Contains(errs, signedBy+" "+id) || !strings.Contains(out, "  counts as looser: patterns.see.budget.max_seconds: raised from 15 to 20\n") {
 		t.Errorf("signed it ends with %d: %s%s", code, out, errs)
 	}
 	s.write(t, "", less)
@@ -173,7 +173,7 @@ func TestReloadTellsWhatIsInForce(t *testing.T) {
 	signs("catalog", "accept", "--yes", "crm/look")
 	c.hangup()
 	c.log.has(t, "Run patterngate reload at a terminal and sign")
-	if out, want := signs("reload"), fmt.Sprintf("reloaded: %s to %s\n  looser: lock.crm/look: accepted\n", held, all); out != want {
+	if out, want := signs("reload"), fmt.Sprintf("reloaded: %s to %s\n  counts as looser: lock.crm/look: accepted\n", held, all); out != want {
 		t.Errorf("with the tool signed reload says %q, want %q", out, want)
 	}
 	begunUnder("see", all, held)

@@ -30,8 +30,8 @@ func (a *Commands) Reload() *cobra.Command {
 			"and the same configuration file loads it, completely or not at all.\n\n" +
 			"Runs in progress keep the configuration that they started with. http, inbox, notify, state and log change only " +
 			"at a restart.\n\n" +
-			"The command lists what the new configuration permits in addition. If an approver key is enrolled, it must sign " +
-			"that. A changed file alone is announced and not loaded. SIGHUP reloads too, but cannot sign.\n\n" +
+			"The command lists each change that counts as looser: it permits more, or Patterngate cannot rank it, such as a " +
+			"changed rule. If an approver key is enrolled, it must sign them. A changed file alone is announced and not loaded. SIGHUP reloads too, but cannot sign.\n\n" +
 			"Exit code 3: no server uses this state file and configuration.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.reload(cmd.Context(), key) },

@@ -52,7 +52,8 @@ func loadPresent(file, hash string) string {
 
 func reloadedTo(from, to string) string { return fmt.Sprintf("reloaded: %s to %s\n", from, to) }
 
-func looser(what string) string { return "  looser: " + what + "\n" }
+// looser returns the line of a change that permits more or that Patterngate cannot rank, such as a changed rule.
+func looser(what string) string { return "  counts as looser: " + what + "\n" }
 
 func needsRestart(key string) string { return "  needs a restart: " + key + "\n" }
 
