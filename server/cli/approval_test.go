@@ -23,7 +23,7 @@ func TestRefundWaitsForAPerson(t *testing.T) {
 	id := regexp.MustCompile(`ap_[0-9a-f]{16}`).FindString(text)
 	for _, want := range []string{
 		"WAITING approval | supervised_refund | " + run, "Nothing was paid. Refunding 1200.00 USD to user 42 needs a person's approval",
-		`"where":["http://127.0.0.1:8766/a/` + id + `","patterngate approvals show ` + id + `"]`,
+		`"where":["http://` + c.inbox + `/a/` + id + `","patterngate approvals show ` + id + `"]`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Fatalf("the result does not say %q:\n%s", want, text)

@@ -24,12 +24,16 @@ type docsClient struct {
 	to      io.Writer
 	lines   *bufio.Scanner
 	last    int
+	inbox   string // where its approval page could be served
 }
 
-// newDocsClient serves over pipes until the test ends.
+// newDocsClient serves over pipes until the test ends. Its approval page has an address of its own: what listens at the usual
+// one on this machine does not matter.
 func newDocsClient(t *testing.T) *docsClient {
 	t.Helper()
-	a := &app{Invocation: &invocation.Invocation{Console: console.Console{Out: io.Discard, Err: io.Discard}, State: filepath.Join(t.TempDir(), "state.db")}}
+	a := &app{Invocation: &invocation.Invocation{
+		Console: console.Console{Out: io.Discard, Err: io.Discard}, State: filepath.Join(t.TempDir(), "state.db"), Inbox: freeAddress(t),
+	}}
 	loaded, err := a.Load()
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +43,9 @@ func newDocsClient(t *testing.T) *docsClient {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return clientInside(t, s)
+	c := clientInside(t, s)
+	c.inbox = a.Inbox
+	return c
 }
 
 // clientInside is a client of a server in this process, which it ends with the test.

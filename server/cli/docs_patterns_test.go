@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patterngate/gateway/stopreason"
+	"patterngate/server/cli/inbox"
 )
 
 // The page of patterns is written by hand but for what the program says. Its tables that stand below a comment
@@ -112,6 +113,7 @@ func (p *docsPage) named(text string) string {
 	})
 	text = docsDigest.ReplaceAllString(text, `"digest":"sha256:`+strings.Repeat("0123456789abcdef", 4)+`"`)
 	text = docsReceipt.ReplaceAllString(text, "${1}_0123456789ab")
+	text = strings.ReplaceAll(text, p.client.inbox, inbox.Usual)
 	return docsTime.ReplaceAllStringFunc(text, func(stamp string) string {
 		at, err := time.Parse(time.RFC3339, stamp)
 		if err != nil {
