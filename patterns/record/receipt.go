@@ -310,10 +310,19 @@ func (s Story) proposers() []string {
 			}
 		}
 	}
+	if len(list) == 0 && s.Kind == string(gateway.Call) {
+		add("caller")
+	}
 	if len(list) == 0 && s.isPlanning() && slices.ContainsFunc(s.Rows, Row.isCall) {
 		add("plan")
 	}
 	return list
+}
+
+// AskedNone reports whether the run asked neither a model nor the offline rules, although its usage names the rules.
+func (s Story) AskedNone() bool {
+	return s.Usage.Model == patterns.ByRules && s.Usage.Requests == 0 &&
+		!slices.ContainsFunc(s.Rows, func(r Row) bool { return r.Kind == string(patterns.ModelEffect) })
 }
 
 // meaning returns the registry's text for a stop reason; "" if the registry does not have it.

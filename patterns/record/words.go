@@ -192,6 +192,9 @@ func NoteWord(what string) string {
 	return ""
 }
 
+// ByItself reports whether Patterngate did what a note says without a person or a channel.
+func (r Row) ByItself() bool { return r.Channel == "engine" }
+
 // ComparedWords returns ", digest not compared" if compared is false, and "" otherwise. It follows the assurance in a sentence.
 func ComparedWords(compared *bool) string {
 	if compared == nil || *compared {

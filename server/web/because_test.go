@@ -14,7 +14,7 @@ func TestInboxByRule(t *testing.T) {
 		s.ask(id, map[string]any{"user_id": 1.0}).Rule = rule
 	}
 	all := s.get("/").Body.String()
-	for _, link := range []string{`<a href="/?rule=big_refund">big_refund</a>`, `<a href="/?rule=night">night</a>`} {
+	for _, link := range []string{`aria-label="By rule"><span class="soft">Only rule:</span>`, `<a href="/?rule=big_refund">big_refund</a>`, `<a href="/?rule=night">night</a>`} {
 		if strings.Count(all, link) != 1 {
 			t.Errorf("the inbox has %s %d times, want once", link, strings.Count(all, link))
 		}

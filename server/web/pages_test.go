@@ -288,3 +288,18 @@ func TestRunsPaging(t *testing.T) {
 		t.Errorf("%d rows; want 51 and a link to the next page\n%s", strings.Count(page, "<tr>"), page[max(0, len(page)-4000):])
 	}
 }
+
+// A plain call asks no model and no rules: its page says so.
+func TestPlainCallAskedNone(t *testing.T) {
+	s := newSite(t)
+	h := &history{t: t}
+	h.start(`{}`)
+	h.effect(1, 2, "look#1", tool("look", "read", `{}`), `{"state":"ok","output":{}}`)
+	h.add(2.5, patterns.NoteEvent, "", `{"what":"takeover","channel":"engine"}`)
+	h.add(3, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":0},"envelope":{"usage":{"model":"rules"}}}`)
+	s.records[aRun] = h.events
+	page := mainOf(s.get("/r/" + aRun).Body.String())
+	if !strings.Contains(page, "<dt>Model</dt><dd>none asked</dd>") || strings.Contains(page, "through engine") {
+		t.Errorf("the page says something else:\n%s", page)
+	}
+}

@@ -157,7 +157,9 @@ func (page *runPage) story(id string, s record.Story, events []patterns.Event, n
 	case u.Requests > 0 || u.Model != "" && u.Model != "rules" && u.Model != "caller":
 		page.Model = wording.Name(u.Model)
 		page.Tokens = wording.Asked(u.Requests, u.InputTokens, u.OutputTokens)
-	case u.Model == "rules":
+	case s.AskedNone():
+		page.Tokens = wording.NoneAsked
+	case u.Model == patterns.ByRules:
 		page.Tokens = wording.OfflineRules
 	}
 	page.Budgets, page.Counted = gaugesOf(s.Budget), s.EndedAt != ""

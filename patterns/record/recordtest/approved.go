@@ -69,7 +69,7 @@ func (r *Recorder) settles(at float64, effect string, happened bool, comment str
 		Act: gateway.ActSettle, Subject: map[string]any{"run": r.ID, "effect": effect, "happened": happened},
 		At: Began.Add(time.Duration(at) * time.Second), Nonce: strings.Repeat("0b", 16), Key: Key.ID,
 	}
-	r.add(at, patterns.NoteEvent, "", string(ijson.Canonical(map[string]any{
+	r.Add(at, patterns.NoteEvent, "", string(ijson.Canonical(map[string]any{
 		"what": "settle", "by": "local:1000", "channel": "cli", "reason": comment, "act": act.Value(),
 		"signature": base64.StdEncoding.EncodeToString(ed25519.Sign(Key.private, act.Message())),
 	})))
@@ -85,7 +85,7 @@ func (r *Recorder) value(text []byte) any {
 
 // refusedAnswer records an attempt to answer that was refused.
 func (r *Recorder) refusedAnswer(at float64, by, reason string) {
-	r.add(at, patterns.JudgedEvent, "", string(ijson.Canonical(map[string]any{
+	r.Add(at, patterns.JudgedEvent, "", string(ijson.Canonical(map[string]any{
 		"phase": "human_approval", "decision": "refused", "reason": reason,
 		"proposal": map[string]any{"approval": recordedID, "digest": "sha256:00", "decision": "approve", "by": by, "channel": "page"},
 	})))
@@ -113,6 +113,6 @@ func lapsed(t testing.TB) []patterns.Event {
 	r.asks(86401, "approve#2", q, "high_refund_requires_human")
 	r.answers(172799, "approve#2", q, gateway.ChooseApprove, nil, "")
 	r.outcome(172801, "issue_refund#1", `{"state":"canceled","reason":"approval_expired"}`)
-	r.add(172802, patterns.EndEvent, "", `{"status":"stopped","stop_reason":"approval_expired","phase":"human_approval","usage":{"llm_calls":0,"input_tokens":0,"output_tokens":0}}`)
+	r.Add(172802, patterns.EndEvent, "", `{"status":"stopped","stop_reason":"approval_expired","phase":"human_approval","usage":{"llm_calls":0,"input_tokens":0,"output_tokens":0}}`)
 	return r.Events
 }

@@ -29,7 +29,7 @@ func plan(t testing.TB) []patterns.Event {
 	r.outcome(62.2, "answer#1", `{"state":"ok","output":"Net sales rose.","usage":{"llm_calls":1,"input_tokens":90,"output_tokens":20}}`)
 	r.intent(62.201, "commit#1", step("commit", `,"revision":1,"version":1,"keep":false,"sha256":"00"`))
 	r.outcome(62.202, "commit#1", `{"state":"ok"}`)
-	r.add(62.203, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":2,"input_tokens":210,"output_tokens":28},
+	r.Add(62.203, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":2,"input_tokens":210,"output_tokens":28},
 		"envelope":{"usage":{"model":"gpt-4.1-mini"},"budget":{"max_tool_calls":{"limit":200,"used":2},"max_seconds":{"limit":600,"used":2.2}}}}`)
 	return r.Events
 }

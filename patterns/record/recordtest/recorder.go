@@ -22,8 +22,8 @@ type Recorder struct {
 // Began is when the runs began.
 var Began = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// add appends an event. body is JSON.
-func (r *Recorder) add(at float64, kind patterns.EventKind, key, body string) {
+// Add appends an event. body is JSON.
+func (r *Recorder) Add(at float64, kind patterns.EventKind, key, body string) {
 	r.T.Helper()
 	v, err := ijson.Decode([]byte(body))
 	if err != nil {
@@ -43,16 +43,16 @@ func (r *Recorder) add(at float64, kind patterns.EventKind, key, body string) {
 
 // Start appends the first event, of a run of a pattern. arguments and budget are JSON.
 func (r *Recorder) Start(pattern, kind, arguments, budget string) {
-	r.add(0, patterns.StartEvent, "", `{"run_id":"`+r.ID+`","pattern":"`+pattern+`","pattern_kind":"`+kind+`","version":"1.0","principal":"local:1000",
+	r.Add(0, patterns.StartEvent, "", `{"run_id":"`+r.ID+`","pattern":"`+pattern+`","pattern_kind":"`+kind+`","version":"1.0","principal":"local:1000",
 		"client":{"name":"claude-ai","version":"0.1","era":"2025-11-25"},"config":"sha256:00","arguments":`+arguments+`,"budget":`+budget+`}`)
 }
 
 // intent appends what the run is going to do.
-func (r *Recorder) intent(at float64, key, body string) { r.add(at, patterns.IntentEvent, key, body) }
+func (r *Recorder) intent(at float64, key, body string) { r.Add(at, patterns.IntentEvent, key, body) }
 
 // outcome appends what came of an intent.
 func (r *Recorder) outcome(at float64, key, body string) {
-	r.add(at, patterns.OutcomeEvent, key, body)
+	r.Add(at, patterns.OutcomeEvent, key, body)
 }
 
 // Call appends the intent of a call and, if outcome is not "", its outcome.
@@ -95,7 +95,7 @@ func Refund(t testing.TB) []patterns.Event {
 		`{"state":"ok","output":{"billing":{"days_since_payment":10,"last_charge_usd":1200}}}`)
 	r.intent(62.52, "action#2", `{"effect_kind":"model","name":"action","input":{"goal":"x"}}`)
 	r.outcome(63.75, "action#2", `{"state":"ok","output":"{}","usage":{"llm_calls":1,"input_tokens":812,"output_tokens":64}}`)
-	r.add(63.751, patterns.JudgedEvent, "issue_refund#judged1", `{"phase":"supervisor","decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","proposal":{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200,"reason":"annual plan"}}}`)
+	r.Add(63.751, patterns.JudgedEvent, "issue_refund#judged1", `{"phase":"supervisor","decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","proposal":{"kind":"tool","name":"issue_refund","args":{"user_id":42,"amount_usd":1200,"reason":"annual plan"}}}`)
 	q := r.question("issue_refund#1", "issue_refund", map[string]any{"user_id": 42.0, "amount_usd": 1200.0, "reason": "annual plan"})
 	r.asks(63.752, "approve#1", q, "high_refund_requires_human")
 	r.refusedAnswer(9000, "local:1000", "approval_invalid")
@@ -103,8 +103,8 @@ func Refund(t testing.TB) []patterns.Event {
 	r.spend(11000.01, 11000.2, "issue_refund#1", `{"user_id":42,"amount_usd":800,"reason":"annual plan"}`,
 		`{"decision":"escalate","rule":"high_refund_requires_human","reason":"high_refund_requires_human","passes":2,"policy":"sha256:11"}`,
 		`{"state":"ok","output":{"refund":{"refund_id":"rf_1","amount_usd":800}}}`)
-	r.add(11000.3, patterns.JudgedEvent, "send_refund_email#judged1", `{"phase":"supervisor","decision":"block","rule":"email_before_refund","reason":"email_before_refund","need":["issue_refund"],"proposal":{"kind":"tool","name":"send_refund_email","args":{"user_id":7}}}`)
-	r.add(11000.4, patterns.EndEvent, "", `{"status":"stopped","stop_reason":"supervisor_block:email_before_refund","phase":"supervisor","usage":{"llm_calls":1,"input_tokens":812,"output_tokens":64},
+	r.Add(11000.3, patterns.JudgedEvent, "send_refund_email#judged1", `{"phase":"supervisor","decision":"block","rule":"email_before_refund","reason":"email_before_refund","need":["issue_refund"],"proposal":{"kind":"tool","name":"send_refund_email","args":{"user_id":7}}}`)
+	r.Add(11000.4, patterns.EndEvent, "", `{"status":"stopped","stop_reason":"supervisor_block:email_before_refund","phase":"supervisor","usage":{"llm_calls":1,"input_tokens":812,"output_tokens":64},
 		"envelope":{"status":"stopped","usage":{"model":"gpt-4.1-mini","llm_calls":1,"input_tokens":812,"output_tokens":64},"budget":{"max_seconds":{"limit":30,"used":1.45},"max_steps":{"limit":8,"used":3}},
 		"effects":[{"key":"get_refund_context#1","tool":"get_refund_context","effect":"read","args_hash":"aaaaaaaaaaaa","status":"done"},{"key":"issue_refund#1","tool":"issue_refund","effect":"write","args_hash":"bbbbbbbbbbbb","status":"done"}]}}`)
 	return r.Events
@@ -124,10 +124,10 @@ func report(t testing.TB) []patterns.Event {
 	r.outcome(0.505, "task#3/inventory_worker#1", `{"state":"ok","output":{"stock":{}}}`)
 	r.outcome(1.004, "task#2/payments_worker#1", `{"state":"unknown","reason":"timeout"}`)
 	r.Call(1.005, 1.205, "task#2/payments_worker#2", "read", args, allowlisted, `{"state":"ok","output":{"payments":{"failed":3}}}`)
-	r.add(1.3, patterns.LateEvent, "task#2/payments_worker#1", `{"output":{"payments":{"failed":3}},"state":"ok"}`)
+	r.Add(1.3, patterns.LateEvent, "task#2/payments_worker#1", `{"output":{"payments":{"failed":3}},"state":"ok"}`)
 	r.intent(1.301, "answer#1", `{"effect_kind":"model","name":"answer","input":{}}`)
 	r.outcome(1.302, "answer#1", `{"state":"ok","output":"All is well.","usage":{"llm_calls":1,"input_tokens":0,"output_tokens":0}}`)
-	r.add(1.303, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":2,"input_tokens":0,"output_tokens":0},
+	r.Add(1.303, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":2,"input_tokens":0,"output_tokens":0},
 		"envelope":{"status":"ok","usage":{"model":"rules"},"plan":[{"id":"sales","worker":"sales_worker"},{"id":"payments","worker":"payments_worker"},{"id":"stock","worker":"inventory_worker"}],
 		"budget":{"max_dispatches":{"limit":8,"used":4},"max_seconds":{"limit":20,"used":1.303}}}}`)
 	return r.Events
@@ -138,13 +138,13 @@ func doubt(t testing.TB) []patterns.Event {
 	r := Recorder{T: t, ID: "run_00000000000000c3"}
 	r.Start("supervised_refund", "supervisor", `{"goal":"x"}`, `{"max_steps":8}`)
 	r.Call(0.01, 0, "issue_refund#1", "write", `{"user_id":42,"amount_usd":20}`, `{"decision":"approve","rule":"refund_within_auto_limit","reason":"refund_within_auto_limit","passes":1}`, "")
-	r.add(3.5, patterns.NoteEvent, "", `{"what":"takeover","by":"process 4711"}`)
+	r.Add(3.5, patterns.NoteEvent, "", `{"what":"takeover","by":"process 4711"}`)
 	r.outcome(3.5, "issue_refund#1", `{"state":"unknown","reason":"interrupted"}`)
 	r.intent(3.501, "doubt#1/settle#1", `{"effect_kind":"human","name":"settle","input":{"effect":"issue_refund#1","tool":"issue_refund","args_hash":"4e1979ae6163"}}`)
 	r.settles(200000, "issue_refund#1", false, "no entry in the ledger")
 	r.outcome(200000.5, "doubt#1/settle#1", `{"state":"ok","by":"local:1000","channel":"cli","output":{"happened":false,"by":"local:1000","channel":"cli","comment":"no entry in the ledger"}}`)
 	r.Call(200000.6, 200000.7, "doubt#1/issue_refund#1", "write", `{"user_id":42,"amount_usd":20}`, `{"decision":"approve","rule":"refund_within_auto_limit","reason":"refund_within_auto_limit","passes":1}`, `{"state":"ok","output":{}}`)
-	r.add(200001, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":0,"input_tokens":0,"output_tokens":0},"envelope":{"usage":{"model":"caller"}}}`)
+	r.Add(200001, patterns.EndEvent, "", `{"status":"ok","stop_reason":"success","usage":{"llm_calls":0,"input_tokens":0,"output_tokens":0},"envelope":{"usage":{"model":"caller"}}}`)
 	return r.Events
 }
 
@@ -166,18 +166,18 @@ var hostileText = "\x1b[2J\x1b]0;owned\x07\n\rEnded  ok\u202eevil\u2066\u200f ש
 func Hostile(t testing.TB) []patterns.Event {
 	r := Recorder{T: t, ID: "run_00000000000000e5"}
 	evil := quotedJSON(hostileText)
-	r.add(0, patterns.StartEvent, "", `{"run_id":"`+r.ID+`","pattern":`+evil+`,"pattern_kind":"supervisor","principal":`+evil+`,"client":{"name":`+evil+`,"version":`+evil+`},"arguments":{"goal":`+evil+`}}`)
-	r.add(1, patterns.IntentEvent, "evil\n"+string(rune(0x202e))+"#1", `{"effect_kind":"tool","name":`+evil+`,"effect":`+evil+`,"input":{`+evil+`:`+evil+`},"verdict":{"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"revisions":[`+evil+`]}}`)
-	r.add(2, patterns.OutcomeEvent, "evil\n"+string(rune(0x202e))+"#1", `{"state":`+evil+`,"reason":`+evil+`,"output":`+evil+`}`)
+	r.Add(0, patterns.StartEvent, "", `{"run_id":"`+r.ID+`","pattern":`+evil+`,"pattern_kind":"supervisor","principal":`+evil+`,"client":{"name":`+evil+`,"version":`+evil+`},"arguments":{"goal":`+evil+`}}`)
+	r.Add(1, patterns.IntentEvent, "evil\n"+string(rune(0x202e))+"#1", `{"effect_kind":"tool","name":`+evil+`,"effect":`+evil+`,"input":{`+evil+`:`+evil+`},"verdict":{"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"revisions":[`+evil+`]}}`)
+	r.Add(2, patterns.OutcomeEvent, "evil\n"+string(rune(0x202e))+"#1", `{"state":`+evil+`,"reason":`+evil+`,"output":`+evil+`}`)
 	q := r.question(hostileText+"#1", hostileText, map[string]any{hostileText: hostileText, "a": 1.0})
 	r.asks(3, "approve#1", q, hostileText)
 	r.refusedAnswer(3.5, hostileText, hostileText)
 	r.answers(4, "approve#1", q, gateway.ChooseEdit, map[string]any{hostileText: "x", "b": hostileText}, hostileText[:500]) // a comment has at most 1,000 characters
-	r.add(5, patterns.JudgedEvent, "x", `{"phase":`+evil+`,"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"proposal":{"name":`+evil+`}}`)
-	r.add(6, patterns.NoteEvent, "", `{"what":`+evil+`,"by":`+evil+`,"channel":`+evil+`,"reason":`+evil+`}`)
-	r.add(7, "evil\x1b[31m", "\x1b[31m", `{}`)
-	r.add(8, patterns.IntentEvent, "y#1", `{"effect_kind":7}`)
-	r.add(9, patterns.EndEvent, "", `{"status":`+evil+`,"stop_reason":`+evil+`,"phase":`+evil+`,"envelope":{"budget":{`+evil+`:{"limit":1,"used":2}},"usage":{"model":`+evil+`,"llm_calls":1}}}`)
+	r.Add(5, patterns.JudgedEvent, "x", `{"phase":`+evil+`,"decision":`+evil+`,"rule":`+evil+`,"reason":`+evil+`,"proposal":{"name":`+evil+`}}`)
+	r.Add(6, patterns.NoteEvent, "", `{"what":`+evil+`,"by":`+evil+`,"channel":`+evil+`,"reason":`+evil+`}`)
+	r.Add(7, "evil\x1b[31m", "\x1b[31m", `{}`)
+	r.Add(8, patterns.IntentEvent, "y#1", `{"effect_kind":7}`)
+	r.Add(9, patterns.EndEvent, "", `{"status":`+evil+`,"stop_reason":`+evil+`,"phase":`+evil+`,"envelope":{"budget":{`+evil+`:{"limit":1,"used":2}},"usage":{"model":`+evil+`,"llm_calls":1}}}`)
 	return r.Events
 }
 

@@ -127,6 +127,7 @@ const (
 	askedByCaller = "Asked, in the caller's words:\n"
 	notKnownWho   = "unknown"
 	modelUnknown  = "not known"
+	noneAsked     = "none asked"
 	nowRunning    = "running"
 	nowWaiting    = "waiting"
 )

@@ -82,7 +82,11 @@ func spentLines(s record.Story, width int) string {
 		text = "Budget   " + console.Fold(strings.Join(parts, ", "), console.FoldWidth(width)-9, "         ") + "\n"
 	}
 	if u := s.Usage; u.Requests > 0 || u.Model != "" {
-		text += "Model    " + console.Clip(cmp.Or(u.Model, modelUnknown), console.MaxName)
+		name := console.Clip(cmp.Or(u.Model, modelUnknown), console.MaxName)
+		if s.AskedNone() {
+			name = noneAsked
+		}
+		text += "Model    " + name
 		if u.Requests > 0 {
 			text += tokens(console.Plural(int64(u.Requests), "request"), u.InputTokens, u.OutputTokens)
 		}

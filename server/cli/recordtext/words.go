@@ -271,7 +271,7 @@ func noteWords(row record.Row) string {
 	if who := whoSaid(row.By, row.KeyID, row.KeyName); who != "" {
 		text += byWhom(who)
 	}
-	if row.Channel != "" {
+	if row.Channel != "" && !row.ByItself() {
 		text += throughChannel(console.Clip(row.Channel, console.MaxName))
 	}
 	return text

@@ -135,7 +135,7 @@ func noteWords(row record.Row) string {
 	if who := whoWords(row.By, row.KeyID, row.KeyName); who != "" {
 		text += " by " + who
 	}
-	if row.Channel != "" {
+	if row.Channel != "" && !row.ByItself() {
 		text += " through " + Name(row.Channel)
 	}
 	return text

@@ -384,6 +384,7 @@ const (
 // Runs and receipts.
 const (
 	OfflineRules        = "none (the offline rules answered)"
+	NoneAsked           = "none asked"
 	WaitsForYou         = "waits for your decision"
 	ClosedUndecided     = "closed without a decision"
 	NobodyKnown         = "unknown"
