@@ -31,9 +31,7 @@ func (c chosenTools) apply(servers []Server, again string) error {
 		for i, name := range list.names {
 			t, meant, err := findImported(servers, name)
 			if err != nil {
-				names := slices.Clone(list.names)
-				names[i] = cmp.Or(meant, "SERVER/TOOL")
-				return console.Usage("init "+list.flag, err, again+" "+list.flag+" "+console.ShellWord(runtime.GOOS, strings.Join(names, ",")))
+				return misnamed(list.flag, list.names, i, meant, again, err)
 			}
 			if list.flag == "--read" && slices.Contains(c.allow, name) {
 				return console.Usage("init --read", errors.New(alsoAllowed(name)), useOne)
@@ -42,6 +40,33 @@ func (c chosenTools) apply(servers []Server, again string) error {
 		}
 	}
 	return nil
+}
+
+// check returns an error for a name whose server is not among these. It needs no started server.
+func (c chosenTools) check(servers []Server, again string) error {
+	for _, list := range []struct {
+		flag  string
+		names []string
+	}{{"--allow", c.allow}, {"--read", c.read}} {
+		for i, name := range list.names {
+			if slices.ContainsFunc(servers, func(s Server) bool {
+				return strings.HasPrefix(name, s.Name+"/") || strings.HasPrefix(name, s.From.Name+"/")
+			}) {
+				continue
+			}
+			if _, meant, err := findImported(servers, name); err != nil {
+				return misnamed(list.flag, list.names, i, meant, again, err)
+			}
+		}
+	}
+	return nil
+}
+
+// misnamed returns the error of a name in a flag. meant is the name that was meant, or "".
+func misnamed(flag string, names []string, i int, meant, again string, err error) error {
+	names = slices.Clone(names)
+	names[i] = cmp.Or(meant, "SERVER/TOOL")
+	return console.Usage("init "+flag, err, again+" "+flag+" "+console.ShellWord(runtime.GOOS, strings.Join(names, ",")))
 }
 
 // findImported returns the tool that SERVER/TOOL names. The server's name is that of the client's file or of the new file.

@@ -359,10 +359,11 @@ func ProgramAt(path, goos string) string {
 	return ""
 }
 
-// NameServers gives each server a valid name for the file, in their order. The names are unique and not reserved.
+// NameServers gives each server a valid name for the file: first those that can be enabled, then the others. The names are
+// unique and not reserved.
 func NameServers(servers []Server) {
 	taken := map[string]bool{"http": true, "demo": true, "pattern": true}
-	for i := range servers {
+	for _, i := range enabledFirst(servers) {
 		base := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(servers[i].From.Name), "_"), "_")
 		if base == "" || base[0] < 'a' || base[0] > 'z' {
 			base = "s_" + base
@@ -370,6 +371,19 @@ func NameServers(servers []Server) {
 		base = strings.TrimRight(base[:min(len(base), 60)], "_")
 		servers[i].Name = unused(taken, base)
 	}
+}
+
+// enabledFirst returns the places of the servers: first of those that can be enabled, then of the others.
+func enabledFirst(servers []Server) []int {
+	var first, rest []int
+	for i := range servers {
+		if servers[i].problem == "" {
+			first = append(first, i)
+		} else {
+			rest = append(rest, i)
+		}
+	}
+	return append(first, rest...)
 }
 
 // unused returns a name made from base that is not taken, and marks it as taken.

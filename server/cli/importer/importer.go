@@ -145,7 +145,7 @@ func (a *Commands) init(ctx context.Context, f initFlags) error {
 	case there && f.replace && len(f.chosen.read)+len(f.chosen.allow) == 0:
 		return a.initReplaceOnly(f, from, path)
 	case there && f.from != "":
-		return console.Usage("init", errors.New(alreadyExists(path)), f.again()+" --replace   # "+onlyReplaces)
+		return console.Usage("init", errors.New(importAgain(path)), f.again()+" --replace   # "+onlyReplaces)
 	case there:
 		return console.Usage("init", errors.New(alreadyExists(path)), anotherFile)
 	}
@@ -156,7 +156,7 @@ func (a *Commands) init(ctx context.Context, f initFlags) error {
 	if err := file.write([]byte(starterText)); err != nil {
 		return console.Fault("init", err)
 	}
-	return a.tellInit(initReport{File: path, Next: []string{
+	return a.tellInit(initReport{File: path, usual: a.isUsual(path), Next: []string{
 		a.initCommandLine("config show", path), a.initCommandLine("setup claude-code --write", path),
 	}})
 }
@@ -189,14 +189,11 @@ func (a *Commands) initPath(out string) (path string, there bool, err error) {
 
 // initImport writes the file from a client's servers.
 func (a *Commands) initImport(ctx context.Context, f initFlags, from ClientFile, path string) error {
-	servers, err := a.imported(ctx, from, path)
+	servers, err := a.imported(ctx, f, from, path)
 	if err != nil {
 		return err
 	}
 	keys := initQuestions{bufio.NewReader(a.In), a.Err, a.Paint}
-	if err := f.chosen.apply(servers, f.again()); err != nil {
-		return err
-	}
 	if !f.silent(a) {
 		if err := keys.choose(ctx, servers); err != nil {
 			return err
@@ -209,6 +206,9 @@ func (a *Commands) initImport(ctx context.Context, f initFlags, from ClientFile,
 	if err != nil {
 		return err
 	}
+	if len(file.older) > 0 {
+		report.Warnings = append(report.Warnings, olderSecrets(file.older))
+	}
 	if !report.enabled() && slices.ContainsFunc(servers, func(s Server) bool { return len(s.tools) > 0 }) {
 		report.Warnings = append(report.Warnings, noneEnabled(report.File, f.enables(a, servers)))
 	}
@@ -218,8 +218,9 @@ func (a *Commands) initImport(ctx context.Context, f initFlags, from ClientFile,
 	return a.tellInit(report)
 }
 
-// imported starts each of the client's servers once. It returns them with names that the file can use.
-func (a *Commands) imported(ctx context.Context, from ClientFile, path string) ([]Server, error) {
+// imported starts each of the client's servers once, and marks the tools that the flags name. It returns the servers with
+// names that the file can use.
+func (a *Commands) imported(ctx context.Context, f initFlags, from ClientFile, path string) ([]Server, error) {
 	self, _ := os.Executable() // without it only the name identifies the entry
 	found, err := from.servers(self)
 	if err != nil {
@@ -237,21 +238,27 @@ func (a *Commands) imported(ctx context.Context, from ClientFile, path string) (
 		servers[i] = translate.entry(s)
 	}
 	NameServers(servers)
+	if err := f.chosen.check(servers, f.again()); err != nil {
+		return nil, err
+	}
 	for i := range servers {
 		servers[i].reaches(settings.Sources{Environ: a.Environ}, filepath.Dir(path), a.stateDirectory())
 	}
-	fmt.Fprintln(a.Err, starting(console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300)))
+	fmt.Fprintln(a.Err, starting(console.Plural(int64(len(servers)), "server"), console.OtherText(from.title(), 300), startWithin))
 	progress := a.Spin(waitingForServers)
 	defer progress.Stop()
 	a.startServers(ctx, servers, func(s Server) {
 		words := console.Plural(int64(len(s.tools)), "tool")
 		if s.problem != "" {
-			words = notEnabled(s.problem)
+			words = notStarted // the report gives the reason
 		}
 		progress.Pause(func() { fmt.Fprintf(a.Err, "  %s: %s\n", console.OtherName(s.Name), words) })
 	})
 	progress.Stop()
 	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := f.chosen.apply(servers, f.again()); err != nil {
 		return nil, err
 	}
 	reserved, err := a.reservedNames()

@@ -29,10 +29,11 @@ func (a *Commands) initReplaceOnly(f initFlags, from ClientFile, path string) er
 	report := initReport{File: path, Client: from.File.Path, title: from.Client.Title, kept: true}
 	var gone []string
 	for _, s := range found {
-		if slices.ContainsFunc(loaded.Catalog.Servers, func(ours tools.Server) bool { return ours.Enabled && SameServer(s, ours) }) {
+		same := func(ours tools.Server) bool { return SameServer(s, ours) }
+		if slices.ContainsFunc(loaded.Catalog.Servers, func(ours tools.Server) bool { return ours.Enabled && same(ours) }) {
 			gone = append(gone, s.Name)
 		} else if !s.Off {
-			report.Warnings = append(report.Warnings, stillDirect(s.Name, path))
+			report.Warnings = append(report.Warnings, stillDirect(s.Name, path, slices.ContainsFunc(loaded.Catalog.Servers, same)))
 		}
 	}
 	if len(gone) == 0 {

@@ -28,6 +28,7 @@ type initReport struct {
 	hidden []string // enabled tools that the client cannot call
 	faulty bool     // the file does not load
 	kept   bool     // the file was there before
+	usual  bool     // commands read the file without a flag
 }
 
 // enabled reports whether any tool is enabled.
@@ -125,6 +126,9 @@ func (a *Commands) tellInit(r initReport) error {
 	if len(r.hidden) > 0 {
 		console.Labelled(&b, "note", notOffered(r.hidden, r.File))
 	}
+	if r.File != "" && !r.usual && !r.kept {
+		console.Labelled(&b, "note", namesFile(r.File))
+	}
 	console.Labelled(&b, "next", r.Next...)
 	return faulty(a.Print(b.String()), r)
 }
@@ -146,9 +150,15 @@ func (r initReport) written() []string {
 	return list
 }
 
+// isUsual reports whether the path is the one of the file that commands read if nothing names another.
+func (a *Commands) isUsual(path string) bool {
+	usual, named, err := settings.Path(settings.Sources{Environ: a.Environ})
+	return err == nil && !named && usual == path
+}
+
 // initCommandLine returns the command line of a command for a configuration, quoted for a shell.
 func (a *Commands) initCommandLine(words, path string) string {
-	if usual, named, err := settings.Path(settings.Sources{Environ: a.Environ}); err == nil && !named && usual == path {
+	if a.isUsual(path) {
 		return "patterngate " + words
 	}
 	return "patterngate " + words + " --config " + console.ShellWord(runtime.GOOS, path)

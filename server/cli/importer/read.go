@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
@@ -188,6 +190,12 @@ func ReadEntry(name string, entry any) ClientServer {
 	case s.Problem != "":
 	case s.Command == "" && s.URL == "":
 		s.Problem = neitherCommandNorURL
+		for _, has := range slices.Sorted(maps.Keys(members)) {
+			if known := catalog.Near(has, []string{"command", "url"}); known != "" && has != known {
+				s.Problem = memberMeant(neitherCommandNorURL, has, known)
+				break
+			}
+		}
 	case s.Command != "" && s.URL != "":
 		s.Problem = bothCommandAndURL
 	case members["type"] == "sse":

@@ -33,7 +33,7 @@ func (a *Commands) writeImported(from ClientFile, file *initFile, servers []Serv
 	if err != nil {
 		return initReport{}, console.Fault("init: the lock", errors.Join(err, file.takeBack()))
 	}
-	report := initReport{File: file.path, Secrets: file.order, Servers: initRows(servers), Client: from.File.Path, title: from.Client.Title}
+	report := initReport{File: file.path, usual: a.isUsual(file.path), Secrets: file.order, Servers: initRows(servers), Client: from.File.Path, title: from.Client.Title}
 	_, report.hidden = inForce(servers)
 	if kept {
 		report.Lock = lock.path

@@ -1,11 +1,13 @@
 package importer
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"slices"
@@ -79,14 +81,15 @@ func (s *Server) list(ctx context.Context, within time.Duration) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	var at reached
-	client, err := s.open(at.watch(ctx))
+	var said lastLine
+	client, err := s.open(at.watch(ctx), &said)
 	if err != nil {
-		return err
+		return said.after(err)
 	}
 	defer func() { _ = client.Close() }() // the list is already complete
 	tools, err := client.Declarations(ctx)
 	if err != nil {
-		return err
+		return said.after(err)
 	}
 	if len(tools) > maxImported {
 		return errors.New(tooManyTools(len(tools), maxImported))
@@ -169,8 +172,8 @@ func unfitTool(name string, all map[string]any) string {
 	return ""
 }
 
-// open starts the program, or connects to the server.
-func (s *Server) open(ctx context.Context) (*upstream.Client, error) {
+// open starts the program, or connects to the server. said gets the program's standard error.
+func (s *Server) open(ctx context.Context, said io.Writer) (*upstream.Client, error) {
 	who := upstream.Identity{Name: "patterngate", Version: buildinfo.Read().Version}
 	if s.path == "" {
 		token, err := s.bearer()
@@ -183,7 +186,7 @@ func (s *Server) open(ctx context.Context) (*upstream.Client, error) {
 		}
 		return upstream.Dial(ctx, e, who)
 	}
-	p := upstream.Program{Command: s.path, Env: s.environment(), Dir: s.dir}
+	p := upstream.Program{Command: s.path, Env: s.environment(), Dir: s.dir, Stderr: said}
 	if p.Dir == "" {
 		p.Dir, _ = os.Getwd()
 	}
@@ -195,6 +198,43 @@ func (s *Server) open(ctx context.Context) (*upstream.Client, error) {
 
 // errHeaders is the error of a server that needs headers that init does not send.
 var errHeaders = errors.New(needsHeaders)
+
+// lastLine keeps the last line with text that a program writes to standard error. It is safe for concurrent use. The zero
+// value has none.
+type lastLine struct {
+	mu   sync.Mutex
+	line []byte // the line that is being written, up to maxLine bytes
+	last string
+}
+
+// maxLine is the number of bytes that it keeps of a line.
+const maxLine = 4 << 10
+
+// Write implements [io.Writer].
+func (l *lastLine) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for part := range bytes.Lines(p) {
+		l.line = append(l.line, part[:min(len(part), maxLine-len(l.line))]...)
+		if text := strings.TrimSpace(string(l.line)); text != "" {
+			l.last = text
+		}
+		if bytes.HasSuffix(part, []byte("\n")) {
+			l.line = l.line[:0]
+		}
+	}
+	return len(p), nil
+}
+
+// after returns err with the last line, if there is one.
+func (l *lastLine) after(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.last == "" {
+		return err
+	}
+	return errors.New(lastWords(err, l.last))
+}
 
 // bearer returns the bearer token, the only header that init sends to a server at a URL.
 func (s *Server) bearer() (string, error) {
@@ -245,17 +285,27 @@ func (s *Server) secrets() []string {
 	return list
 }
 
-// nameTools gives each tool a unique name. It differs from those of the demo's tools, the patterns and Patterngate's own
-// tools.
+// nameTools gives each tool a unique name: first to the tools that a person confirmed, then to the others. It differs from
+// those of the demo's tools, the patterns and Patterngate's own tools.
 func nameTools(servers []Server, reserved []string) {
 	taken := map[string]bool{"final": true, "model": true, "caller": true}
 	for _, name := range reserved {
 		taken[name] = true
 	}
+	for _, confirmed := range []bool{true, false} {
+		nameSome(servers, taken, func(t *importedTool) bool { return t.allow == confirmed })
+	}
+}
+
+// nameSome names the tools for which is holds.
+func nameSome(servers []Server, taken map[string]bool, is func(t *importedTool) bool) {
 	for i := range servers {
 		s := &servers[i]
 		for j := range s.tools {
 			t := &s.tools[j]
+			if !is(t) {
+				continue
+			}
 			name := notInTools.ReplaceAllString(t.Name, "_")
 			name = name[:min(len(name), 60)]
 			if taken[name] || name == "" {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // Questions.
@@ -88,6 +90,11 @@ func alreadyExists(file string) string {
 	return file + " already exists, and init never overwrites a file"
 }
 
+// importAgain is the reason for an import into a file that exists.
+func importAgain(file string) string {
+	return alreadyExists(file) + ". To import again, name another file with -o, or remove this one first"
+}
+
 func noneInBoth(client, config string) string {
 	return client + " has no server that is enabled in " + config + " too"
 }
@@ -107,8 +114,12 @@ func replacesThem(client string) string {
 
 const waitingForServers = "waiting for the servers"
 
-func starting(servers, client string) string {
-	return "starting " + servers + " of " + client + ", each once"
+// notStarted stands in the list of servers while they start.
+const notStarted = "not enabled, see below"
+
+// starting says how many servers start, and how long each can take.
+func starting(servers, client string, within time.Duration) string {
+	return fmt.Sprintf("starting %s of %s, each once and for at most %d seconds", servers, client, int(within.Seconds()))
 }
 
 func startsPatterngate(file string) string { return file + " now starts Patterngate" }
@@ -128,12 +139,29 @@ func notOffered(tools []string, file string) string {
 	if len(tools) == 1 {
 		verb, them = " is", "it"
 	}
-	return strings.Join(tools, ", ") + verb + " not offered to the client yet. Add " + them + " to catalog.expose in " + file + ", with a policy"
+	return strings.Join(tools, ", ") + verb + " not offered to the client yet. Add " + them + " to catalog.expose in " + file + ", with a policy: see " + policyPage
 }
 
-// stillDirect warns about a server that the configuration does not have or does not enable.
-func stillDirect(server, config string) string {
-	return `the client still starts the server "` + console.OtherName(server) + `" directly: it is not enabled in ` + config
+// policyPage is the page about the first policy.
+const policyPage = "docs/first-rule.md"
+
+// namesFile says how to use a file that Patterngate does not read by itself.
+func namesFile(file string) string {
+	return "Patterngate does not read " + file + " by itself. Give it with --config, or set " + settings.PathVariable
+}
+
+// olderSecrets warns about files of secrets that were there before. They stay.
+func olderSecrets(files []string) string {
+	return "there are secrets of an earlier import, which stay and which the new file does not use. Remove them if no other configuration needs them: " + strings.Join(files, ", ")
+}
+
+// stillDirect warns about a server that the configuration does not have, or has but does not enable.
+func stillDirect(server, config string, off bool) string {
+	why := "it is not in " + config
+	if off {
+		why = "it is in " + config + " but off (enabled: false)"
+	}
+	return `the client still starts the server "` + console.OtherName(server) + `" directly: ` + why
 }
 
 func faultsKeep(file string) string {
@@ -177,7 +205,8 @@ func couldAllow(networks string) string {
 }
 
 func couldExpose(tools string) string {
-	return "  # Patterns can call these tools, which change something. To let the client call them, add them above, with a policy:\n  #   " + tools + "\n"
+	return "  # These tools change something, so the client cannot call them yet. To offer one, add it to expose, with a policy (" +
+		policyPage + "):\n  #   " + tools + "\n"
 }
 
 func calledThere(name string) string { return "    # called " + name + " in the client's file\n" }
@@ -216,6 +245,11 @@ const (
 	anObject        = "an object"
 	anObjectOfTexts = "an object of texts"
 )
+
+// memberMeant adds the member that the entry has in place of a known one.
+func memberMeant(reason, has, known string) string {
+	return fmt.Sprintf("%s; it has %q (did you mean %s?)", reason, console.OtherName(has), known)
+}
 
 func memberIsNot(key, want string) string { return "its " + key + " is not " + want }
 
@@ -302,6 +336,11 @@ func twoTools(name string) string { return "it declares two tools " + name }
 
 func tooManyTools(got, most int) string {
 	return fmt.Sprintf("it has %d tools, and at most %d can be imported", got, most)
+}
+
+// lastWords adds the last line that a server wrote to standard error.
+func lastWords(err error, line string) string {
+	return err.Error() + "; the last line on its standard error: " + line
 }
 
 func unreadable(err error) string { return "it cannot be read: " + err.Error() }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -22,6 +23,7 @@ type initFile struct {
 	path    string
 	secrets map[string]string // by path: the secrets from the client's file
 	order   []string          // the paths in the order of the entries
+	older   []string          // files of secrets that were there before, and have the names that these would have
 	ignore  string            // the .gitignore that was written beside them; "": none
 }
 
@@ -61,9 +63,12 @@ func (f *initFile) secretPath(name string) string {
 			path = fmt.Sprintf("%s-%d", path, i)
 		}
 		_, taken := f.secrets[path]
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && !taken {
+		switch _, err := os.Lstat(path); {
+		case errors.Is(err, fs.ErrNotExist) && !taken:
 			return path
-		} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		case err == nil:
+			f.older = append(f.older, path)
+		case !errors.Is(err, fs.ErrNotExist):
 			return path // writing it returns the error
 		}
 	}
@@ -217,8 +222,9 @@ func (s Server) yaml() string {
 	if s.From.Name != s.Name {
 		b.WriteString(calledThere(yamlComment(console.OtherText(s.From.Name, 100))))
 	}
-	for _, reason := range append([]string{s.out, s.problem}, s.notes...) {
-		if reason != "" {
+	reasons := append([]string{s.out, s.problem}, s.notes...)
+	for i, reason := range reasons {
+		if reason != "" && !slices.Contains(reasons[:i], reason) {
 			fmt.Fprintf(&b, "    # %s\n", yamlComment(console.OtherText(reason, maxStarterWords)))
 		}
 	}
