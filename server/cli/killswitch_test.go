@@ -90,11 +90,16 @@ func TestKillSwitch(t *testing.T) {
 		"another":      {[]string{"off", "--tool", "drift"}, console.ExitRefused, "this kill switch is not on"},
 		"everything":   {[]string{"off"}, console.ExitRefused, "this kill switch is not on"},
 		"both":         {[]string{"on", "--tool", "look", "--pattern", "see"}, console.ExitUsage, "one of --tool and --pattern"},
+		"a bare tool":  {[]string{"on", "look"}, console.ExitUsage, "kill-switch on: \"look\" needs --tool or --pattern\ntry: patterngate kill-switch on --tool look\n"},
 		"off a reason": {[]string{"off", "--reason", "x"}, console.ExitUsage, "--reason"},
 	} {
 		if code, out, errs := s.command(t, nil, append([]string{"kill-switch"}, tt.args...)...); code != tt.code || !strings.Contains(errs, tt.want) {
 			t.Errorf("%s ends with %d: %s%s", name, code, out, errs)
 		}
+	}
+	s.must(t, "kill-switch", "on")
+	if out := s.must(t, "kill-switch", "off"); !strings.HasPrefix(out, "off: everything; another kill switch is still on:\non: tool \"look\", since ") {
+		t.Errorf("off while another is on says %q", out)
 	}
 	s.must(t, "kill-switch", "off", "--tool", "look")
 	if out := s.must(t, "kill-switch", "status"); out != "off: calls are allowed\n" {

@@ -29,8 +29,8 @@ func (a *Commands) KillSwitch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kill-switch",
 		Short: "Stop calls at once: all calls, one tool or one pattern",
-		Long: "While a kill switch is on, runs stop before their next call with the stop reason kill_switch, and no new run " +
-			"starts. It holds for every process with this state file, also after a restart. A call that was already sent " +
+		Long: "While a kill switch is on, runs stop before their next call with the stop reason kill_switch. A new run is " +
+			"recorded and stops before its first call. The switch holds for every process with this state file, also after a restart. A call that was already sent " +
 			"cannot be recalled.\n\n" +
 			"If an approver key is enrolled, only its signature turns a switch off. The commands work with a faulty " +
 			"configuration too. If the path of the state file cannot be read from it, give --state.",
@@ -57,7 +57,7 @@ func (a *Commands) turn(on bool) *cobra.Command {
 			true:  "  patterngate kill-switch on --reason 'refunds are paid twice'\n  patterngate kill-switch on --tool refund_charge\n  patterngate kill-switch on --pattern supervised_refund",
 			false: "  patterngate kill-switch off\n  patterngate kill-switch off --tool refund_charge",
 		}[on],
-		Args: cobra.NoArgs,
+		Args: func(_ *cobra.Command, words []string) error { return wordless(word, words) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			what := "kill-switch " + word
 			if tool != "" && pattern != "" {
@@ -93,7 +93,11 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				if on {
 					a.noteUnknown(c, s)
 				}
-				if err := a.printSwitches(runs); err != nil || !on {
+				done := ""
+				if !on {
+					done = switched(s)
+				}
+				if err := a.printSwitches(runs, done); err != nil || !on {
 					return err
 				}
 				a.StateFile.Next(console.AfterSwitchOn(flag(" --tool ", tool) + flag(" --pattern ", pattern))...)
@@ -109,6 +113,18 @@ func (a *Commands) turn(on bool) *cobra.Command {
 		signing.KeyFlag(cmd, &key)
 	}
 	return cmd
+}
+
+// wordless refuses a word without a flag, which most likely names a tool.
+func wordless(word string, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	name := words[0]
+	if len(name) > console.MaxName {
+		name = "NAME"
+	}
+	return console.Usage("kill-switch "+word, errors.New(needsFlag(console.Quoted(words[0]))), switchTool(word, flag(" --tool ", name)))
 }
 
 // flag returns a flag with its value for a command line, or "" for no value.
@@ -130,7 +146,7 @@ func (a *Commands) status() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.WithState(what, c, a.printSwitches)
+			return a.WithState(what, c, func(runs statefile.Runs) error { return a.printSwitches(runs, "") })
 		},
 	}
 }
@@ -156,13 +172,17 @@ type switchRow struct {
 	At      string `json:"at"`
 }
 
-func (a *Commands) printSwitches(runs statefile.Runs) error {
+// printSwitches prints the switches that are on. off is what the command allowed again; "": nothing.
+func (a *Commands) printSwitches(runs statefile.Runs, off string) error {
 	list, err := runs.KillSwitches()
 	if err != nil {
 		return console.Fault("kill-switch status", err)
 	}
 	rows := make([]switchRow, len(list))
 	var b strings.Builder
+	if off != "" && len(list) > 0 {
+		b.WriteString(othersStayOn(off, len(list)))
+	}
 	for i, s := range list {
 		rows[i] = switchRow{s.Tool, s.Pattern, s.Reason, s.By, s.Channel, s.At.UTC().Format(time.RFC3339)}
 		b.WriteString(switchOn(switched(s), rows[i].At, printable.Text(a.Named(s.By))))

@@ -22,6 +22,18 @@ const (
 	switchesWithoutConfig = "kill switches work without a valid configuration. This command uses the state file "
 )
 
+func needsFlag(word string) string { return fmt.Sprintf("%s needs --tool or --pattern", word) }
+
+func switchTool(word, flag string) string { return "patterngate kill-switch " + word + flag }
+
+// othersStayOn begins a list of the switches that are still on.
+func othersStayOn(off string, others int) string {
+	if others == 1 {
+		return fmt.Sprintf("off: %s; another kill switch is still on:\n", off)
+	}
+	return fmt.Sprintf("off: %s; other kill switches are still on:\n", off)
+}
+
 func onlyAlias(tool string) string {
 	return fmt.Sprintf("--tool %s is only the name in a pattern", tool)
 }
