@@ -140,6 +140,27 @@ func (s Story) Calling(named func(id string) string) Story {
 	return s
 }
 
+// BlockedAfter returns the row of the policy that blocked a call after a person had approved it under this approval, with or without
+// changes. ok is false if there is none.
+func (s Story) BlockedAfter(approval string) (row Row, ok bool) {
+	at := slices.IndexFunc(s.Rows, func(r Row) bool {
+		return r.Kind == string(patterns.HumanEffect) && r.Approval == approval && r.Decision != string(gateway.ChooseReject)
+	})
+	if at < 0 || approval == "" {
+		return Row{}, false
+	}
+	tool, _ := s.Rows[at].About()
+	for _, r := range s.Rows[at+1:] {
+		switch {
+		case r.Grant == approval:
+			return Row{}, false
+		case r.Branch() == s.Rows[at].Branch() && r.Kind == Judged && !r.RefusedAnswer() && r.Name == tool:
+			return r, r.Decision == gateway.Block.String()
+		}
+	}
+	return Row{}, false
+}
+
 // refusedCall reports whether the row is a call that was refused because of its approval.
 func (r Row) refusedCall() bool {
 	if r.State != string(patterns.Canceled) {

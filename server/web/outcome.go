@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"time"
 
 	"patterngate/gateway"
@@ -69,6 +70,10 @@ func (p *Pages) outcome(a patterns.Asked, now time.Time) *outcome {
 func (o *outcome) goOn(s record.Story, a patterns.Asked, now time.Time) {
 	if o.Edited {
 		o.ran(s, a)
+	}
+	if row, blocked := s.BlockedAfter(a.ID); blocked {
+		o.State, o.Title, o.Class = wording.StateBlocked, wording.TitleThenBlocked, "bad"
+		o.Lines = []string{wording.ThenBlocked(cmp.Or(row.Rule, row.Why), row.Said)}
 	}
 	if s.EndedAt != "" {
 		o.ended(s, a, now)

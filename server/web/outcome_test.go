@@ -41,3 +41,29 @@ func TestEditedTitleIsOfTheProposal(t *testing.T) {
 		t.Error("an approval that is used up says that the call may run")
 	}
 }
+
+// A call that the policy blocked after the decision is not shown as approved.
+func TestApprovedThenBlocked(t *testing.T) {
+	s := askedDemo(t)
+	a := &s.asked[0]
+	args := map[string]any{"user_id": 42.0, "amount_usd": 9000.0, "reason": "more"}
+	a.State = patterns.AskedDecided
+	a.Given = &patterns.Given{Answer: gateway.Answered(anAsked, a.Question, gateway.ChooseEdit, args), Args: args, Channel: "page", Assurance: gateway.UserAssurance}
+	h := &history{t: t}
+	h.start(`{}`)
+	h.add(1, "intent", "approve#1", `{"effect_kind":"human","name":"approve","input":{"action":{"name":"issue_refund"}},"object":{"args":{"amount_usd":1200},"expires":"2026-11-22T09:30:00Z"},"digest":"sha256:00"}`)
+	h.add(2, "outcome", "approve#1", `{"state":"ok","decision":{"approval":"`+anAsked+`","decision":"edit","by":"local:1"},"output":{"args":{"amount_usd":9000}},"by":"local:1","assurance":"user"}`)
+	s.records[aRun] = h.events
+	const blocked = "The policy judged the approved call again, and rule large blocked it. Nothing was sent. The rule says: At most 5000."
+	if page := mainOf(s.get("/a/" + anAsked).Body.String()); strings.Contains(page, "blocked it") {
+		t.Errorf("no rule blocked the call yet:\n%s", page)
+	}
+	h.add(3, patterns.JudgedEvent, "issue_refund#1", `{"phase":"act","decision":"block","rule":"large","reason":"supervisor_block:large","text":"At most 5000.","proposal":{"name":"issue_refund","args":{"amount_usd":9000}}}`)
+	s.records[aRun] = h.events
+	page := mainOf(s.get("/a/" + anAsked).Body.String())
+	for _, want := range []string{`<span class="state bad">blocked</span>`, `<section class="panel outcome bad"`, blocked} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s in\n%s", want, page)
+		}
+	}
+}

@@ -53,8 +53,9 @@ type askedView struct {
 	keyed bool           // only signed decisions count
 	run   record.Receipt // the run so far; zero if its record cannot be read
 
-	behind record.Behind
-	alike  []patterns.Asked // equal calls that wait, or were approved recently
+	behind  record.Behind
+	blocked record.Row       // what blocked the call after the decision; zero: nothing did
+	alike   []patterns.Asked // equal calls that wait, or were approved recently
 }
 
 func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
@@ -65,6 +66,7 @@ func (d desk) viewOf(asked patterns.Asked, now time.Time) askedView {
 	if events, _, err := d.Owner.Record(asked.Question.Run); err == nil { // an unreadable record is no error: the call matters most
 		story := record.Read(events)
 		v.run, v.behind = story.Receipt(), story.Behind(asked.Key)
+		v.blocked, _ = story.BlockedAfter(asked.ID)
 	}
 	v.alike, _ = patterns.Alike(d.Approvals, asked, now) // a hint only: show works without it
 	return v
@@ -208,6 +210,9 @@ func (v askedView) standing() string {
 				return "decided, and the first step was started"
 			}
 			return "decided, and the call was started"
+		}
+		if v.blocked.Decision != "" {
+			return thenBlocked(console.Clip(cmp.Or(v.blocked.Rule, v.blocked.Why), console.MaxName), console.Clip(v.blocked.Said, recordtext.MaxPhrase))
 		}
 		return "decided"
 	case patterns.AskedExpired:

@@ -6,3 +6,12 @@ package approvals
 func notAsProposed(proposed string) string {
 	return ". Proposed was: " + proposed + "\napproved with these arguments instead, which the policy judges again:\n"
 }
+
+// thenBlocked is the state of a call that a person approved and that the policy then blocked. says is the text of the rule; it can be "".
+func thenBlocked(rule, says string) string {
+	text := "decided; the policy then blocked the call (rule " + rule + "), and nothing was sent"
+	if says != "" {
+		text += ". The rule says: " + says
+	}
+	return text
+}

@@ -151,14 +151,16 @@ const (
 	StateExpired = "expired"
 	StateClosed  = "closed"
 	StateDecided = "decided"
+	StateBlocked = "blocked"
 
-	TitleExpired  = "Not decided in time"
-	TitleOver     = "The run ended without a decision"
-	TitleNotOpen  = "This question is not open"
-	TitleDecided  = "Decided"
-	TitleApproved = "Approved"
-	TitleEdited   = "Approved with changes"
-	TitleRejected = "Rejected"
+	TitleExpired     = "Not decided in time"
+	TitleOver        = "The run ended without a decision"
+	TitleNotOpen     = "This question is not open"
+	TitleDecided     = "Decided"
+	TitleApproved    = "Approved"
+	TitleEdited      = "Approved with changes"
+	TitleRejected    = "Rejected"
+	TitleThenBlocked = "Approved, then blocked by the policy"
 
 	ExpiredMeans         = "Without a decision the request is rejected. The call was not made, and you cannot decide it any more."
 	OverMeans            = "The call was not made, and you cannot decide it any more."
@@ -179,6 +181,15 @@ const (
 	RunStopsHere      = "The run stops here because of the rejection."
 	RunHasEnded       = "The run has ended."
 )
+
+// ThenBlocked says that the policy blocked a call after a person had approved it. says is the text of the rule; it can be "".
+func ThenBlocked(rule, says string) string {
+	text := fmt.Sprintf("The policy judged the approved call again, and rule %s blocked it. Nothing was sent.", Name(rule))
+	if says != "" {
+		text += " The rule says: " + Clip(says, 3*MaxName)
+	}
+	return text
+}
 
 // CallCameTo says how the call ended that was asked about.
 func CallCameTo(tool, state string) string {
