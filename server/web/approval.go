@@ -45,6 +45,7 @@ type approvalPage struct {
 	Outcome  *outcome      // of one that is closed
 	Notice   []string      // why a decision was not accepted
 	Conflict bool
+	Differs  bool // the run of an open question began with another configuration than this process has loaded
 
 	names []string // of the arguments, as the call has them
 	behind
@@ -175,6 +176,9 @@ func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring, n
 	}
 	story := record.Read(events).Naming(ring).Calling(p.config.People)
 	page.Demo = p.demo(story, a)
+	if began := story.Hashes().Config; page.Form != nil && began != "" && p.config.Loaded != nil {
+		page.Differs = p.config.Loaded() != began
+	}
 	of := story.Behind(a.Key)
 	page.known(of, a)
 	page.read(of, a)

@@ -67,3 +67,23 @@ func TestApprovedThenBlocked(t *testing.T) {
 		}
 	}
 }
+
+// While a call waits, its page says that the run began with another configuration than the server has loaded.
+func TestOtherConfigurationLoaded(t *testing.T) {
+	s := askedDemo(t)
+	loaded := "sha256:00" // as the record has it
+	s.pages.config.Loaded = func() string { return loaded }
+	says := func() bool {
+		return strings.Contains(s.get("/a/"+anAsked).Body.String(), "<code>patterngate reload</code>")
+	}
+	if says() {
+		t.Error("the page says that the run's own configuration is another one")
+	}
+	if loaded = "sha256:01"; !says() {
+		t.Error("the page hides that another configuration is loaded")
+	}
+	s.asked[0].State = patterns.AskedOver
+	if says() {
+		t.Error("the page says so of a call that is closed")
+	}
+}

@@ -45,6 +45,7 @@ func (o Options) door(address string) *web.Door {
 	pages := web.New(web.Config{
 		Approvals: o.Engine.Approvals(), Owner: o.Engine.Operator(), Version: buildinfo.Read().Version, By: statefile.ByUser("").By, People: o.People, Alive: o.Engine.Operator().Alive,
 		Simulated: func(of patterns.Hashes) func(string) bool { return simulated(o.Engine.Settings(), of) },
+		Loaded:    func() string { return o.Engine.Settings().Config },
 		Open:      keyOpener(o.Keys), KeyFiles: keyFiles(o.Keys), Log: o.Log,
 		Decided: func(asked patterns.Asked) { server.LogDecided(context.Background(), o.Log, asked) },
 	})
