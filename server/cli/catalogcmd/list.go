@@ -62,7 +62,8 @@ func (a *Commands) listCommand() *cobra.Command {
 		Short: "List the tools behind the policy with their effect and state",
 		Long: "Lists each tool: where it is, what a call can change, whether it is ready, its policy, and the patterns that " +
 			"use it.\n\n" +
-			"This command starts no server. A tool is \"off\" if it or its server has \"enabled: false\". It is \"held\" until you accept its definition with " +
+			"This command starts no server, so it does not see that a server changed a tool: \"patterngate doctor\" does. A tool is " +
+			"\"off\" if it or its server has \"enabled: false\". It is \"held\" until you accept its definition with " +
 			"\"patterngate catalog accept\". An HTTP tool or server is \"unavailable\" if its host name leads only to addresses that Patterngate does " +
 			"not dial.",
 		Args: cobra.NoArgs,

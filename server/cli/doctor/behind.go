@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
 	"patterngate/server/assembly"
 	"patterngate/server/cli/clientfile"
@@ -19,8 +20,8 @@ import (
 // startsWithin limits how long a server behind the gate can take to start and to list its tools.
 const startsWithin = time.Minute
 
-// examineBehind starts the servers of the configuration that have an enabled tool, all at once, and reports what each
-// offers. The caller ends them.
+// examineBehind starts the servers of the configuration that have an enabled tool, all at once. It reports what each offers,
+// and the tools whose definition changed. The caller ends the servers.
 func examineBehind(ctx context.Context, loaded *assembly.Loaded, f *findings) {
 	var servers []tools.Server
 	for _, s := range loaded.Catalog.Servers {
@@ -34,6 +35,7 @@ func examineBehind(ctx context.Context, loaded *assembly.Loaded, f *findings) {
 		all.Go(func() { declared[i], faults[i] = loaded.Definitions(ctx, s.Name) })
 	}
 	all.Wait()
+	var changed, accepts []string
 	for i, s := range servers {
 		hint, relative := loaded.RelativeArguments(s)
 		if relative {
@@ -44,7 +46,28 @@ func examineBehind(ctx context.Context, loaded *assembly.Loaded, f *findings) {
 			continue
 		}
 		examineDeclared(loaded, s, declared[i], f)
+		names, accept := changedTools(loaded.Lock(), s, declared[i])
+		changed, accepts = append(changed, names...), append(accepts, accept...)
 	}
+	if len(changed) > 0 {
+		f.warn("tools", fixChanged(accepts), definitionChanged(changed))
+	}
+}
+
+// changedTools returns the enabled tools of a server that are held because their definition is no longer the accepted one: by
+// their names in the catalog, and as SERVER/TOOL.
+func changedTools(lock *pins.Lock, s tools.Server, declared []upstream.Definition) (names, accept []string) {
+	for _, t := range s.Tools {
+		accepted, known := lock.Tool(s.Name, t.Upstream)
+		at := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == t.Upstream })
+		if !t.Enabled || !known || at < 0 {
+			continue
+		}
+		if now, err := assembly.DefinitionOf(declared[at]); err != nil || now.Hash() != accepted.Hash() {
+			names, accept = append(names, console.OtherName(t.Name)), append(accept, pins.Name(s.Name, t.Upstream))
+		}
+	}
+	return names, accept
 }
 
 // failedBehind reports a server that does not start or does not answer. If fix is not "", it is what to change

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"patterngate/catalog/pins"
 	"patterngate/patterns/store/processtest"
 	"patterngate/server/assembly"
 )
@@ -141,5 +142,51 @@ func TestExamineBehindRelativeArgument(t *testing.T) {
 	}
 	if !slices.Equal(found.rows, want) {
 		t.Errorf("found\n%+v\nwant\n%+v", found.rows, want)
+	}
+}
+
+// Doctor compares what a server declares with the lock. It reports the tools that are held because their definition changed,
+// with the command that accepts them.
+func TestExamineBehindChanged(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		accepted map[string]string // description in the lock by tool; the server declares none
+		want     []finding
+	}{
+		"new":  {nil, nil},
+		"same": {map[string]string{"find": "", "note": ""}, nil},
+		"one":  {map[string]string{"find": "", "note": "Notes."}, []finding{{"", "tools", stateWarn, "jot is held: its definition changed", "patterngate catalog accept shop/note"}}},
+		"both": {map[string]string{"find": "Finds.", "note": "Notes."}, []finding{
+			{"", "tools", stateWarn, "2 tools are held because their definitions changed: find, jot", "patterngate catalog accept shop/find shop/note"},
+		}},
+		"disabled": {map[string]string{"off": "Off."}, nil},
+	} {
+		start := startOf(t, "version: 1\ncatalog:\n  servers:\n    shop: {stdio: {command: '"+self+"', env: {"+asServer+": serves}}, tools: "+
+			"{find: {effect: read}, note: {effect: write, as: jot}, off: {effect: read, enabled: false}}}\n")
+		lock := &pins.Lock{}
+		for tool, words := range tt.accepted {
+			d := pins.Definition{Name: tool, Description: words, Input: []byte(`{"type":"object"}`)}
+			if err := lock.Accept("shop", d, pins.Acceptance{By: "local:1", Assurance: "user"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := lock.Write(filepath.Join(start.dir, "patterngate.lock")); err != nil {
+			t.Fatal(err)
+		}
+		found := &findings{}
+		loaded := servedBy(start).examineConfig(start.dir, found)
+		if loaded == nil {
+			t.Fatalf("%s: found %+v", name, found.rows)
+		}
+		found.rows = nil
+		examineBehind(t.Context(), loaded, found)
+		loaded.Close()
+		want := append([]finding{{"", "server", stateOK, "shop offers 2 tools, started in " + start.dir, ""}}, tt.want...)
+		if !slices.Equal(found.rows, want) {
+			t.Errorf("%s: found\n%+v\nwant\n%+v", name, found.rows, want)
+		}
 	}
 }

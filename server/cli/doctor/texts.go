@@ -150,6 +150,13 @@ func notJSON(why error) string { return "text that is not JSON: " + why.Error() 
 func allHeld(tools []string) string {
 	return fmt.Sprintf("%d tools are held until you accept them: %s", len(tools), strings.Join(tools, ", "))
 }
+func definitionChanged(tools []string) string {
+	if len(tools) == 1 {
+		return tools[0] + " is held: its definition changed"
+	}
+	return fmt.Sprintf("%d tools are held because their definitions changed: %s", len(tools), strings.Join(tools, ", "))
+}
+func fixChanged(tools []string) string { return fixHeld + " " + strings.Join(tools, " ") }
 func cannotBeCalled(tool, state, why string) string {
 	return strings.TrimSuffix(tool+" is "+state+": "+why, ": ")
 }
