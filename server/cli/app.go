@@ -144,12 +144,12 @@ func (a *app) commands(serve *serveCommands, sign *signing.Signer) []*cobra.Comm
 	clients := &setup.Commands{Console: &a.Console, Config: a.ConfigPath, Direct: importer.DirectServers, Fault: a.SetupFault}
 	shown := &inspect.Commands{
 		Console: &a.Console, Load: a.LoadDocument, Sources: a.Sources, Path: &a.Config,
-		Listed: state.Listed, Offered: a.Patterns, Fault: a.ConfigFault,
+		Listed: state.Listed, Offered: a.Patterns, Loaded: a.NoteUnused, Fault: a.ConfigFault,
 	}
 	trials := &trial.Commands{Console: &a.Console, Inbox: &a.Inbox, Open: service.hookedServer}
 	imports := &importer.Commands{Console: &a.Console, Config: &a.Config, Fault: a.SetupFault, ConfigFault: a.ConfigFault, Logger: a.Logger}
 	checks := &doctor.Commands{Console: &a.Console}
-	policies := &policycheck.Commands{Console: &a.Console, Opener: opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault}
+	policies := &policycheck.Commands{Console: &a.Console, Opener: opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault, Loaded: a.NoteUnused}
 	catalog := &catalogcmd.Commands{StateFile: state, Signer: sign, Call: service.callTool}
 	operator := &operations.Commands{StateFile: state, Signer: sign}
 	records := &runs.Commands{Console: &a.Console, Opener: opener, Signer: sign, People: a.People, NoteOther: a.NoteOther}

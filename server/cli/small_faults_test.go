@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -54,7 +55,9 @@ func TestPolicyCoverageIgnoresOneArgument(t *testing.T) {
 		"both":             {[]string{"--ignore", "pay.note,pay.memo"}, console.ExitDone, "; ignored\n"},
 		"both, counted":    {[]string{"--ignore", "pay.note,pay.memo"}, console.ExitDone, "\n0 findings, 3 ignored\n"},
 		"calls":            {nil, console.ExitFault, ", 0 recorded calls, the rest variations\n"},
-		"another tool":     {[]string{"--ignore", "paid.note,pay.memo"}, console.ExitFault, "pay.note"},
+		"another tool":     {[]string{"--ignore", "paid.note,pay.memo"}, console.ExitUsage, "--ignore: no tool has the argument \"paid.note\"; did you mean pay.note?\n"},
+		"a typo":           {[]string{"--ignore", "pay.not"}, console.ExitUsage, "did you mean pay.note?"},
+		"a read argument":  {[]string{"--ignore", "pay.to"}, console.ExitFault, "pay.note"},
 		"no such kind":     {[]string{"--ignore", "note"}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
 		"no argument":      {[]string{"--ignore", "pay."}, console.ExitUsage, "or TOOL.ARG for one unread argument"},
 	} {
@@ -75,6 +78,30 @@ func TestPolicyCoverageIgnoresOneArgument(t *testing.T) {
 	for _, f := range got.Findings {
 		if f.Kind == "unread" && f.Ignored != (f.Argument == "note") {
 			t.Errorf("%s.%s: ignored is %t", f.Tool, f.Argument, f.Ignored)
+		}
+	}
+}
+
+// A configuration file in this directory that nothing names is not in use. Commands about the embedded configuration say so.
+func TestFileThatIsNotInUseIsNoted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	home := []string{"HOME=" + t.TempDir()}
+	const note = "note: patterngate.yaml in this directory is not in use. This is the embedded configuration; to use the file, give --config patterngate.yaml\n"
+	commands := [][]string{{"policy", "test"}, {"policy", "coverage", "--state", ":memory:"}, {"validate"}, {"tools"}}
+	for _, args := range commands {
+		if _, _, errs := runCommand(t, home, args...); strings.Contains(errs, note) {
+			t.Errorf("%v: there is no such file: %s", args, errs)
+		}
+	}
+	if err := os.WriteFile("patterngate.yaml", []byte(paysConfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range commands {
+		if _, _, errs := runCommand(t, home, args...); strings.Count(errs, note) != 1 {
+			t.Errorf("%v: want the note once: %s", args, errs)
+		}
+		if _, _, errs := runCommand(t, append(home, "PATTERNGATE_CONFIG=patterngate.yaml"), args...); strings.Contains(errs, "not in use") {
+			t.Errorf("%v: the file is in use: %s", args, errs)
 		}
 	}
 }

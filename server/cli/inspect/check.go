@@ -31,6 +31,9 @@ func (a *Commands) check(argument bool) (checked, error) {
 	if err != nil && !ours {
 		return checked{}, console.Fault("validate", err)
 	}
+	if a.Loaded != nil && !ours {
+		a.Loaded(loaded)
+	}
 	c := checked{Document: loaded.Document, found: found, refused: refused}
 	if refused != nil {
 		c.found = append(c.found, refused.Faults...)

@@ -7,6 +7,7 @@ import (
 
 	"patterngate/catalog/upstream"
 	"patterngate/server"
+	"patterngate/server/assembly"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
 )
@@ -19,6 +20,7 @@ type Commands struct {
 	Path    *string                           // value of --config
 	Listed  func() ([]upstream.Tool, error)   // returns the tools that a client sees
 	Offered func() ([]server.Pattern, error)  // returns the patterns of the configuration in force
+	Loaded  func(assembly.Loaded)             // notes a file in this directory that is not in use; nil: no notes
 	Fault   func(error) error                 // returns the error of a command whose configuration cannot be found or read
 }
 

@@ -164,7 +164,26 @@ func (a *Invocation) Load() (assembly.Loaded, error) {
 	if err != nil {
 		return assembly.Loaded{}, a.ConfigFault(err)
 	}
+	a.NoteUnused(loaded)
 	return loaded, nil
+}
+
+// localFile is the name that the documentation gives to a configuration file in a project's directory.
+const localFile = "patterngate.yaml"
+
+// NoteUnused prints a note if no configuration file was found, and this directory has one that nothing names.
+func (a *Invocation) NoteUnused(c assembly.Loaded) {
+	if c.Path != "" || a.Config != "" {
+		return
+	}
+	if info, err := os.Stat(localFile); err == nil && info.Mode().IsRegular() {
+		a.note(unusedFile(localFile))
+	}
+}
+
+// unusedFile returns the note about a configuration file that is not in use.
+func unusedFile(name string) string {
+	return fmt.Sprintf("note: %s in this directory is not in use. This is the embedded configuration; to use the file, give --config %[1]s", name)
 }
 
 // LoadToAccept is [Invocation.Load] for the command that accepts tools. It does not warn that tools are held.

@@ -58,6 +58,32 @@ func checkIgnored(words []string) error {
 	return nil
 }
 
+// checkNamed refuses a word of --ignore that names an argument which no tool has.
+func checkNamed(words []string, l assembly.Loaded) error {
+	all, err := l.RuledCatalog()
+	if err != nil {
+		return console.Wrap("policy coverage", err)
+	}
+	var arguments []string // TOOL.ARG
+	for _, tool := range all.Names() {
+		t, _ := all.Tool(tool)
+		for _, argument := range t.Input.PropertyNames() {
+			arguments = append(arguments, tool+"."+argument)
+		}
+	}
+	for _, word := range words {
+		tool, _, one := strings.Cut(word, ".")
+		if !one || slices.Contains(arguments, word) {
+			continue
+		}
+		if t, known := all.Tool(tool); known && len(t.Input.PropertyNames()) == 0 {
+			continue // its arguments are not known
+		}
+		return console.Usage("--ignore", noArgument(console.Quoted(word), gateway.NearTyped(word, arguments)), "patterngate policy coverage")
+	}
+	return nil
+}
+
 // These are the kinds of findings.
 const (
 	findNoRule   = "no_rule"
@@ -110,6 +136,9 @@ func (a *Commands) policyCoverageCommand() *cobra.Command {
 			}
 			loaded, err := a.loadUntested("policy coverage", args)
 			if err != nil {
+				return err
+			}
+			if err := checkNamed(ignore, loaded); err != nil {
 				return err
 			}
 			past, err := a.pastIfAny(from)

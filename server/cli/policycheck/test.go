@@ -30,6 +30,7 @@ type Commands struct {
 	Sources func() settings.Sources // returns where the configuration is looked for
 	Warn    func([]yamldoc.Fault)   // prints warnings about a configuration
 	Fault   func(error) error       // makes the error of a configuration that does not load
+	Loaded  func(assembly.Loaded)   // notes a file in this directory that is not in use; nil: no notes
 }
 
 // Command returns the command "policy".
@@ -97,6 +98,9 @@ func (a *Commands) loadUntested(what string, policies []string) (assembly.Loaded
 	a.Warn(warnings)
 	if err != nil {
 		return assembly.Loaded{}, a.Fault(err)
+	}
+	if a.Loaded != nil {
+		a.Loaded(loaded)
 	}
 	for _, name := range policies {
 		if loaded.PolicyNamed(name) == nil {

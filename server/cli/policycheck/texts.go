@@ -13,6 +13,14 @@ import (
 
 const wasIgnored = "ignored"
 
+// noArgument returns the error of a word TOOL.ARG that names no argument.
+func noArgument(word, near string) error {
+	if near != "" {
+		return fmt.Errorf("no tool has the argument %s; did you mean %s?", word, near)
+	}
+	return fmt.Errorf("no tool has the argument %s", word)
+}
+
 func addRule(ignore string) string { return "add a rule, or --ignore " + ignore }
 
 func addTest(ignore string) string { return "add a test, or --ignore " + ignore }
