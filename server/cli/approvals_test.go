@@ -61,7 +61,7 @@ func TestApprovalsCommands(t *testing.T) {
 		"edit, at":           {"approve 03f2 --digest DIGEST --edit reason=@/etc/hostname", 0, "", "", "edit " + askedID + " cli amount_usd=1200 reason=\"@/etc/hostname\" user_id=42"},
 		"edit, unknown":      {"approve 03f2 --digest DIGEST --edit amount=1", 2, "", "the tool has no argument amount. It has amount_usd, reason, user_id", ""},
 		"edit, type":         {"approve 03f2 --digest DIGEST --edit amount_usd=much", 2, "", "amount_usd: got much; want a number", ""},
-		"edit, value":        {"approve 03f2 --digest DIGEST --edit amount_usd=-1", 2, "", "/amount_usd: value; want at least 0", ""},
+		"edit, value":        {"approve 03f2 --digest DIGEST --edit amount_usd=-1", 2, "", "amount_usd: at least 0\ntry: --edit with a value that the tool takes", ""},
 		"edit, JSON":         {"approve 03f2 --digest DIGEST --edit amount_usd:={", 2, "", "amount_usd", ""},
 		"edit, NaN":          {"approve 03f2 --digest DIGEST --edit amount_usd:=NaN", 2, "", "amount_usd", ""},
 		"edit, huge":         {"approve 03f2 --digest DIGEST --edit amount_usd=1e999", 2, "", "amount_usd", ""},

@@ -133,9 +133,27 @@ func badEdit(what string, problems []document.Problem) error {
 			faults = append(faults, fmt.Errorf("and %d more", len(problems)-most))
 			break
 		}
-		faults = append(faults, fmt.Errorf("%s: %s; want %s", console.Typed(string(p.Pointer)), console.Typed(p.Reason), console.Cut(p.Want, maxShownWant)))
+		faults = append(faults, faultOf(p))
 	}
-	return console.Usage(what+" --edit", errors.Join(faults...), "values that the tool takes: patterngate tools, or describe_catalog")
+	return console.Usage(what+" --edit", errors.Join(faults...), otherValues)
+}
+
+// faultOf returns one problem as people read it. What a value must be needs no reason before it.
+func faultOf(p document.Problem) error {
+	want := console.Cut(p.Want, maxShownWant)
+	if p.Reason == catalog.MismatchValue.String() {
+		return errors.New(badValue(placeOf(p.Pointer), want))
+	}
+	return errors.New(badArgument(placeOf(p.Pointer), console.Typed(p.Reason), want))
+}
+
+// placeOf returns the place of a fault as people read it: an argument by its name, a member of an argument by its pointer.
+func placeOf(at ijson.Pointer) string {
+	tokens := at.Tokens()
+	if len(tokens) == 1 {
+		return console.Typed(tokens[0])
+	}
+	return console.Typed(string(at))
 }
 
 // maxShownWant is how many bytes of an expected value an error shows.

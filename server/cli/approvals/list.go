@@ -142,7 +142,7 @@ func (a *Commands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 			Next      string     `json:"next_cursor,omitempty"`
 		}{rows, page.Next})
 	}
-	if err := a.Print(askedTable(page.Rows, time.Now(), a.TableWidth())); err != nil {
+	if err := a.Print(askedTable(page.Rows, time.Now(), a.TableWidth(), f.All)); err != nil {
 		return err
 	}
 	if page.Next != "" {
@@ -155,29 +155,40 @@ func (a *Commands) listApprovals(d desk, f patterns.ApprovalFilter) error {
 }
 
 // askedTable returns a page as a table with one line for each question. Lines are cut to the width, and the columns
-// that can be long are last.
-func askedTable(rows []patterns.Asked, now time.Time, width int) string {
+// that can be long are last. A table of all questions shows their state: most of them do not wait.
+func askedTable(rows []patterns.Asked, now time.Time, width int, all bool) string {
 	if len(rows) == 0 {
 		return "no call waits for a person\n"
 	}
 	var b strings.Builder
+	wide := 11 // of the time that is left, or of the state
+	if all {
+		wide = 16
+	}
 	line := func(id, since, left, pattern, needs, what string) {
-		columns := fmt.Sprintf("%-19s  %-20s  %-11s  %-22s  %-6s  ", id, since, left, pattern, needs)
+		columns := fmt.Sprintf("%-19s  %-20s  %-*s  %-22s  %-6s  ", id, since, wide, left, pattern, needs)
 		switch { // narrow tables drop the seconds and the pattern first
 		case width < 80:
-			columns = fmt.Sprintf("%-19s  %-11s  ", id, left)
+			columns = fmt.Sprintf("%-19s  %-*s  ", id, wide, left)
 		case width < 120:
-			columns = fmt.Sprintf("%-19s  %-16s  %-11s  %-6s  ", id, console.FirstRunes(since, 16), left, needs)
+			columns = fmt.Sprintf("%-19s  %-16s  %-*s  %-6s  ", id, console.FirstRunes(since, 16), wide, left, needs)
 		}
 		b.WriteString(strings.TrimRight(columns+console.Clip(what, max(10, width-len([]rune(columns)))), " ") + "\n")
 	}
-	line("APPROVAL", "WAITS SINCE", "EXPIRES IN", "PATTERN", "NEEDS", "WHAT (RULE)")
+	asked, left := "WAITS SINCE", "EXPIRES IN"
+	if all {
+		asked, left = "ASKED", "STATE"
+	}
+	line("APPROVAL", asked, left, "PATTERN", "NEEDS", "WHAT (RULE)")
 	for _, asked := range rows {
-		what := phraseOf(asked)
+		what, state := phraseOf(asked), standsIn(asked, now)
+		if all && asked.State == patterns.AskedOpen && state != expired {
+			state = openFor(state)
+		}
 		if asked.Rule != "" {
 			what += " (" + console.Cell(asked.Rule, console.MaxName, width) + ")"
 		}
-		line(console.Clip(asked.ID, 19), console.ClockText(asked.Since), standsIn(asked, now), console.Cell(asked.Pattern, 22, width), console.Clip(string(asked.Least), 6), what)
+		line(console.Clip(asked.ID, 19), console.ClockText(asked.Since), state, console.Cell(asked.Pattern, 22, width), console.Clip(string(asked.Least), 6), what)
 	}
 	return b.String()
 }
@@ -195,7 +206,7 @@ func standsIn(asked patterns.Asked, now time.Time) string {
 	}
 	left := asked.Question.Expires.Sub(now)
 	if left <= 0 {
-		return "expired"
+		return expired
 	}
 	return leftText(left)
 }

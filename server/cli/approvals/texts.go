@@ -2,6 +2,21 @@ package approvals
 
 // The texts of the commands "approvals".
 
+// The state of a question in a list.
+
+const expired = "expired"
+
+// openFor is the state of a question that waits, with the time that is left.
+func openFor(left string) string { return "open " + left }
+
+// What is wrong with an argument of an edit.
+
+func badValue(place, want string) string { return place + ": " + want }
+
+func badArgument(place, reason, want string) string { return place + ": " + reason + "; want " + want }
+
+const otherValues = "--edit with a value that the tool takes"
+
 // notAsProposed is the answer to an approval with changed arguments. The changed arguments follow it.
 func notAsProposed(proposed string) string {
 	return ". Proposed was: " + proposed + "\napproved with these arguments instead, which the policy judges again:\n"
