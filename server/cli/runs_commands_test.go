@@ -201,8 +201,9 @@ func TestRunsCommands(t *testing.T) {
 		out, errs string // parts of them
 		call      string // what was decided
 	}{
-		"list":                {"list", 0, "run_71aa03c9e2d8b456  2026-11-21T09:30:00Z  waiting   supervised_refund       for a person to settle a call", "more: --cursor c2", ""},
+		"list":                {"list", 0, "run_71aa03c9e2d8b456  2026-11-21T09:30:00Z  waiting   supervised_refund       for a person to settle a call", "more runs: the same command with --cursor c2", ""},
 		"list, status":        {"list --status odd", 2, "", "--status: got \"odd\"\ntry: --status running, waiting, ok, stopped", ""},
+		"list, no result":     {"list --status no_result", 2, "", "--status: runs with no result have the status ok\ntry: --status ok", ""},
 		"list, limit":         {"list --limit 101", 2, "", "--limit: got 101\ntry: --limit 1 to 100", ""},
 		"list, since":         {"list --since tomorrow", 2, "", "--since: got \"tomorrow\"", ""},
 		"list, cursor":        {"list --cursor damaged", 2, "", "--cursor: the cursor does not belong to this list", ""},
@@ -249,7 +250,7 @@ func TestRunsCommands(t *testing.T) {
 		"settle, no effect":   {"settle 00000000000000d4 --happened", 2, "", "a RUN and an EFFECT", ""},
 		"seize, nobody there": {"seize 00000000000000d4", 2, "", "it needs a yes, and there is no terminal to ask at\ntry: patterngate runs take-over run_00000000000000d4 --yes", ""},
 		"seize":               {"seize 00000000000000d4 --yes", 0, "run_00000000000000d4 taken over", "", "seize run_00000000000000d4"},
-		"resume":              {"resume", 0, "run_00000000000000a1 ok success\nrun_00000000000000d4 waiting retry config_missing sha256:00\n", "", "resume "},
+		"resume":              {"resume", 0, "run_00000000000000a1 ok success\nrun_00000000000000d4 waiting retry config_missing sha256:00\n", "run_00000000000000d4 began under another configuration. Give the file that was in force then (--config FILE), or cancel the run: patterngate runs cancel run_00000000000000d4\n", "resume "},
 		"resume one":          {"resume 00000000000000d4", 0, "run_00000000000000a1 ok", "", "resume run_00000000000000d4"},
 		"prune":               {"prune --older-than 90d", 0, "run_aaaaaaaaaaaaaaaa  2026-11-21T09:30:00Z  route_ticket  success\n1 run deleted\n", "", "prune"},
 		"prune, dry":          {"prune --older-than 90d --dry-run", 0, "1 run to delete", "", "prune dry"},

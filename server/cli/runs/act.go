@@ -307,7 +307,48 @@ func (a *Commands) resume(ctx context.Context, runs statefile.Runs, args []strin
 	if err := a.printStands(list...); err != nil {
 		return err
 	}
+	for _, s := range list {
+		if text := remarkOf(runs, s); text != "" {
+			_, _ = fmt.Fprintln(a.Err, console.Clip(text, maxRemark))
+		}
+	}
 	return ctx.Err()
+}
+
+// maxRemark is how many characters of a remark are shown.
+const maxRemark = 500
+
+// remarkOf says what a person must know about a run that was continued: what it needs to continue, or that its approval is used up and
+// the call was not made. It returns "" for other runs.
+func remarkOf(runs statefile.Reader, s patterns.Snapshot) string {
+	if w := s.Ended.Waiting; w != nil && w.Kind == patterns.ForRetry && w.Cause == "config_missing" {
+		return otherConfiguration(s.RunID)
+	}
+	if s.State != patterns.Over || s.Ended.Result.OK() {
+		return ""
+	}
+	events, _, err := runs.Record(s.RunID)
+	if err != nil {
+		return ""
+	}
+	if approval := spentInVain(record.Read(events).Rows); approval != "" {
+		return approvalSpent(s.RunID, approval)
+	}
+	return ""
+}
+
+// spentInVain returns the approval that the newest approved call used, if that call failed. It returns "" otherwise.
+func spentInVain(rows []record.Row) (approval string) {
+	for _, r := range slices.Backward(rows) {
+		switch {
+		case r.Grant == "":
+		case r.State == string(patterns.Failed):
+			return r.Grant
+		default:
+			return ""
+		}
+	}
+	return ""
 }
 
 // waitsFor says what a run waits for that "runs resume" cannot give, and what to run instead. Both are "" for other runs.

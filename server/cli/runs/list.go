@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patterngate/gateway"
+	"patterngate/ijson/printable"
 	"patterngate/patterns"
 	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
@@ -59,6 +60,8 @@ func (f listFlags) filter(now time.Time) (patterns.Filter, error) {
 	const most = 100
 	statuses := []string{"running", "waiting", "ok", "stopped"}
 	switch {
+	case strings.ReplaceAll(f.status, "_", " ") == noResult:
+		return patterns.Filter{}, console.Usage("--status", errors.New(noResultIsOK), "--status ok")
 	case f.status != "" && !slices.Contains(statuses, f.status):
 		return patterns.Filter{}, console.Usage("--status", errors.New("got "+console.Quoted(f.status)), "--status "+strings.Join(statuses, ", "))
 	case f.limit < 1 || f.limit > most:
@@ -124,7 +127,7 @@ func (a *Commands) listRuns(runs statefile.Reader, filter patterns.Filter) error
 		return err
 	}
 	if page.Next != "" {
-		_, _ = fmt.Fprintln(a.Err, "more: --cursor "+console.Clip(page.Next, 4*console.MaxName))
+		_, _ = fmt.Fprintln(a.Err, moreRuns(console.Clip(page.Next, 4*console.MaxName)))
 	}
 	if len(page.Rows) > 0 {
 		a.Next(console.AfterRuns(page.Rows[0].RunID)...)
@@ -193,13 +196,30 @@ func listText(rows []listed, width int) string {
 		case width < 120:
 			left = fmt.Sprintf("%-20s  %-16s  %-*s  %-22s  ", id, console.FirstRunes(began, 16), widest, status, pattern)
 		}
-		b.WriteString(strings.TrimRight(left+console.Clip(why, max(10, width-len(left))), " ") + "\n")
+		b.WriteString(strings.TrimRight(left+reasonIn(why, max(10, width-len(left))), " ") + "\n")
 	}
 	line("RUN", "BEGAN", "STATUS", "PATTERN", "WHY")
 	for _, r := range rows {
 		line(console.Clip(r.RunID, 20), r.Began.UTC().Format(time.RFC3339), r.state, console.Cell(r.Pattern, 22, width), whyOf(r))
 	}
 	return b.String()
+}
+
+// maxWhy is how many characters of a reason a row has, also where rows are not cut.
+const maxWhy = 120
+
+// reasonIn returns a reason in at most most characters. It cuts a long one after a word: the summary of the run has the rest.
+func reasonIn(why string, most int) string {
+	most = min(most, maxWhy)
+	short := console.Clip(why, most)
+	cut, isCut := strings.CutSuffix(short, "...")
+	if !isCut || printable.Text(why) == short {
+		return short
+	}
+	if at := strings.LastIndexByte(cut, ' '); at > len(cut)/2 {
+		cut = strings.TrimRight(cut[:at], " .,;:")
+	}
+	return cut + "..."
 }
 
 // whyOf describes the state of a run in a few words.
