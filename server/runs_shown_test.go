@@ -132,6 +132,9 @@ func TestWaitingForRetry(t *testing.T) {
 		if !strings.HasSuffix(summary, "Do not start it again.") || len(needs) > 0 && !strings.Contains(summary, needs[0]) {
 			t.Errorf("%s: the summary %q", cause, summary)
 		}
+		if cancels := strings.Contains(summary, "`patterngate runs cancel "+someRun+"`"); cancels != (cause == "config_missing") {
+			t.Errorf("%s: the summary %q names the command that cancels it: %t", cause, summary, cancels)
+		}
 		if n := nextOf(r); n["action"] != "call" || n["tool"] != arguments.WaitTool || n["wait_seconds"] != 30.0 {
 			t.Errorf("%s: next %v", cause, n)
 		}

@@ -535,8 +535,9 @@ func tellOperator(lack string) string {
 
 const continuesOnceFixed = "The run continues by itself when this is fixed, and nothing is lost."
 
-func lacksConfiguration(which string) string {
-	return fmt.Sprintf("the run was started under another configuration%s, and only a server that can load it can continue the run", which)
+func lacksConfiguration(which, run string) string {
+	return fmt.Sprintf("the run began under another configuration%s. Start the server with the file that was in force then, or cancel the run: "+
+		"`patterngate runs cancel %s`", which, run)
 }
 
 func lacksTool(which string) string { return "a tool that the run needs is missing" + which }

@@ -81,7 +81,7 @@ func (a account) lacking(e *envelope.Envelope, w *patterns.Waiting) {
 	if len(a.Ledger) > 0 {
 		did = a.written()
 	}
-	lack := lackCauses(w.Cause, w.Needs)
+	lack := lackCauses(w.Cause, w.Needs, e.RunID)
 	e.Summary = sentence.Paragraph(waitingFor(lack), did, continuesOnceFixed, doNotStartAgain)
 	e.Next = envelope.Next{
 		Action: envelope.ActionCall, Tool: arguments.WaitTool, Arguments: map[string]any{"run_id": e.RunID}, Wait: retryPause,
@@ -90,14 +90,14 @@ func (a account) lacking(e *envelope.Envelope, w *patterns.Waiting) {
 }
 
 // lackCauses says what a run lacks.
-func lackCauses(cause string, needs []string) string {
+func lackCauses(cause string, needs []string, run string) string {
 	of := ""
 	if len(needs) > 0 {
 		of = which(sentence.Names(needs[:min(len(needs), sentence.MaxListed)]))
 	}
 	switch cause {
 	case "config_missing":
-		return lacksConfiguration(of)
+		return lacksConfiguration(of, printable.Name(run))
 	case "tool_missing":
 		return lacksTool(of)
 	case "secret_missing":
