@@ -80,11 +80,11 @@ func TestCallEnvironment(t *testing.T) {
 	t.Setenv(settings.PathVariable, config)
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 	t.Setenv(settings.TokenVariable, "s3cr3t")
-	aCall{args: []string{"route_ticket", "ticket=refund for user_id=42", "--quiet"}, code: 5, out: "STOPPED llm_unreachable"}.check(t)
+	aCall{args: []string{"route_ticket", "ticket=refund for user_id=42", "--quiet"}, code: 5, out: "STOPPED llm_unreachable", errs: "cause: dial tcp 127.0.0.1:1: connect: connection refused\n"}.check(t)
 
 	t.Setenv(settings.UrlVariable, "http://127.0.0.1:1/mcp")
 	aCall{args: []string{"route_ticket", "ticket=x"}, code: 1, errs: "call: http://127.0.0.1:1/mcp: dial tcp 127.0.0.1:1: connect: connection refused\n"}.check(t)
-	aCall{args: []string{"route_ticket", "ticket=x", "--quiet", "--url", ""}, code: 5, out: "STOPPED llm_unreachable"}.check(t)
+	aCall{args: []string{"route_ticket", "ticket=x", "--quiet", "--url", ""}, code: 5, out: "STOPPED llm_unreachable", errs: "cause: dial tcp 127.0.0.1:1: connect: connection refused\n"}.check(t)
 	aCall{args: []string{"route_ticket", "ticket=x", "--url", "http://gate.example.com"}, code: 2, errs: "use https\n"}.check(t)
 	aCall{args: []string{"route_ticket", "ticket=x", "--config", "none.yaml", "--url", ""}, code: 2, errs: "none.yaml"}.check(t)
 }
@@ -136,6 +136,7 @@ func TestCallURL(t *testing.T) {
 	h := otherServer(t)
 	url := h.URL + "/mcp"
 	aCall{args: []string{"add", "--url", url}, code: 1, errs: "401 Unauthorized: no entry\ntry: the server's bearer token in PATTERNGATE_TOKEN\n"}.check(t)
+	aCall{args: []string{"add", "--url", "http://" + freeAddress(t) + "/mcp"}, code: 1, errs: "\ntry: check the URL, and that the server runs there: patterngate serve --http\n"}.check(t)
 	t.Setenv(settings.TokenVariable, "wrong")
 	aCall{args: []string{"add", "--url", url}, code: 1, errs: "401 Unauthorized: no entry\ntry: another token in PATTERNGATE_TOKEN\n"}.check(t)
 	t.Setenv(settings.TokenVariable, "s3cr3t")

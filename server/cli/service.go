@@ -103,6 +103,10 @@ func (a *serviceOpener) callServer(load func() (assembly.Loaded, error), logs io
 	}
 	return call.Server{
 		Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Kept: !s.InMemory(), Held: held, Cause: causes.Of,
+		Earlier: func(run string) bool {
+			_, kept, err := s.Engine().Operator().Kept(run)
+			return err == nil && kept.Config != "" && kept.Config != loaded.Hash()
+		},
 		Unlisted: func(name string) call.Unlisted { return unlisted(s.Config(), name) },
 	}, nil
 }

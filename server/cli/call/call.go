@@ -183,10 +183,16 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 		return c.failed(ctx, failed)
 	}
 	c.errs.line.Stop()
-	code, written := c.print(c.name, result)
 	e, ours := readEnvelope(result.Structured)
+	if failed != nil && ctx.Err() != nil && ours && e.Status == "running" {
+		return c.interrupted(ctx, to, result, e)
+	}
+	code, written := c.print(c.name, result)
 	if left := to.leftBehind(e); ours && left != "" && written == nil {
 		c.note(left)
+	}
+	if ours && e.Joined && written == nil && to.earlier != nil && to.earlier(e.RunID) {
+		c.note(joinedEarlier(e.RunID, e.exit() == exitWaiting))
 	}
 	if ours && written == nil && to.cause != nil && (e.NoResult || e.Status == "stopped") {
 		c.why(to.cause(e.RunID))
@@ -200,6 +206,26 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 		return console.ExitCode(code)
 	}
 	return nil
+}
+
+// interrupted says what happens to a run that was not cancelled with the command. A run whose server was in this process does not go on
+// by itself: for people the commands for it take the place of the result, which only says that the run goes on.
+func (c *toolCall) interrupted(ctx context.Context, to *callee, result upstream.Result, e envelope) error {
+	if !to.here || c.JSON || c.quiet {
+		if _, err := c.print(c.name, result); err != nil {
+			return err
+		}
+	}
+	c.errs.line.Stop()
+	switch {
+	case !to.here:
+		c.note(notCancelled(e.RunID))
+	case to.kept:
+		c.note(goesOnLater(e.RunID))
+	default:
+		c.note(interruptedInMemory)
+	}
+	return ctx.Err()
 }
 
 // leftBehind returns what happens to an unfinished run when its server in this process ends. It returns "" if there is
@@ -246,9 +272,9 @@ func (c *toolCall) note(text string) {
 // maxCause is the maximum length of a cause in bytes.
 const maxCause = 500
 
-// why prints why a call failed on standard error, unless it is unknown or --quiet is set.
+// why prints why a call failed on standard error, unless it is unknown. It is part of the outcome, not progress: --quiet does not hide it.
 func (c *toolCall) why(cause string) {
-	if cause != "" && !c.quiet {
+	if cause != "" {
 		_, _ = fmt.Fprintln(c.errs, printable.Text(becauseOf(console.Cut(cause, maxCause))))
 	}
 }

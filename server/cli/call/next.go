@@ -156,6 +156,9 @@ func (e envelope) sentence() string {
 		}
 		return say(fixThese)
 	case "call":
+		if n.Say != "" && e.unconnected() {
+			return after(n.Wait) + orConnect(n.Say)
+		}
 		return after(n.Wait) + say("Make this call:")
 	case "tell_user":
 		return tellPerson(n.Say, n.Tool != "")
@@ -163,6 +166,12 @@ func (e envelope) sentence() string {
 		return stopHere(prefixed(" ", n.Say))
 	}
 	return n.Action + prefixed(": ", n.Say)
+}
+
+// unconnected reports whether the run stopped because its model could not be asked. A model that was asked and gave no answer is another
+// case: the connection works.
+func (e envelope) unconnected() bool {
+	return slices.Contains([]string{"llm_unreachable", "llm_timeout", "llm_error:auth", "llm_error:bad_request"}, e.StopReason)
 }
 
 func prefixed(by, text string) string {

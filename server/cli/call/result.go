@@ -25,6 +25,7 @@ const (
 type envelope struct {
 	Status, StopReason, RunID, Summary string
 	Answered                           bool // there is an answer
+	Joined                             bool // the run was begun by an earlier equal call
 	NoResult                           bool // no call of the run returned a result
 	Dry                                bool // the result is of a dry run
 	Verdict                            string
@@ -51,6 +52,7 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 	}
 	e := envelope{Status: text("status"), StopReason: text("stop_reason"), RunID: text("run_id"), Summary: text("summary"), Answered: text("answer") != ""}
 	e.NoResult = text("answered") == gateway.AnsweredNo
+	e.Joined = string(members["joined"]) == "true"
 	e.Dry, e.Verdict = string(members[dryArgument]) == "true", text("verdict")
 	_ = json.Unmarshal(members["problems"], &e.Problems) // problems of another form are only shown
 	known := slices.Contains([]string{"ok", "stopped", "running", "waiting"}, e.Status)

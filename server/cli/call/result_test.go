@@ -3,7 +3,9 @@ package call
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,6 +85,7 @@ func TestNextInWords(t *testing.T) {
 	for name, tt := range map[string]struct {
 		call           toolCall
 		status, answer string
+		reason         string
 		next           string
 		problems       string
 		want           string
@@ -113,6 +116,10 @@ func TestNextInWords(t *testing.T) {
 		"call, said": {call: toolCall{url: "http://127.0.0.1:1/mcp?a=b", Commands: &Commands{Console: &console.Console{}, Config: new("my config.yaml"), State: new("")}}, status: "waiting",
 			next: `{"action":"call","tool":"t","arguments":{},"say":"Send your own plan."}`,
 			want: "next: Send your own plan.\n  patterngate call t --args '{}' --config 'my config.yaml' --url 'http://127.0.0.1:1/mcp?a=b'\n"},
+		"no model": {status: "stopped", reason: "llm_unreachable", next: `{"action":"call","tool":"t","arguments":{},"say":"Send your own plan."}`,
+			want: "next: Fix the connection to the model (llm in the configuration), or: Send your own plan.\n  patterngate call t --args '{}'\n"},
+		"no answer of a model": {status: "stopped", reason: "llm_empty", next: `{"action":"call","tool":"t","arguments":{},"say":"Send your own plan."}`,
+			want: "next: Send your own plan.\n  patterngate call t --args '{}'\n"},
 		"by a command": {call: toolCall{command: "npx 'a b'"}, status: "waiting", next: `{"action":"call","tool":"t","arguments":{}}`,
 			want: "next: Make this call:\n  patterngate call t --args '{}' --command 'npx '\\''a b'\\'''\n"},
 		"decide": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","say":"Decide: /foo: remove it."}`, want: "next: Decide: /foo: remove it.\n"},
@@ -133,12 +140,56 @@ func TestNextInWords(t *testing.T) {
 				c.Commands = &Commands{Console: &console.Console{}, Config: new(""), State: new("")}
 			}
 			c.Color = "never"
-			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"summary":"s","answer":%q,"problems":%s,"next":%s}`, tt.status, tt.answer, cmp.Or(tt.problems, "[]"), tt.next)))
+			e, ok := readEnvelope(json.RawMessage(fmt.Sprintf(`{"status":%q,"stop_reason":%q,"summary":"s","answer":%q,"problems":%s,"next":%s}`, tt.status, tt.reason, tt.answer, cmp.Or(tt.problems, "[]"), tt.next)))
 			if !ok {
 				t.Fatalf("%s is no envelope", tt.next)
 			}
 			if got := c.ourText("HEAD\ns\nNEXT {}\nNEXT {mine}", e); got != "HEAD\ns\n"+tt.want+"NEXT {mine}\n" {
 				t.Errorf("%s is\n%s\nwant\n%s", tt.next, got, tt.want)
+			}
+		})
+	}
+}
+
+// Each remark about a result is one statement: what happens to a run that was not cancelled, a run of an earlier configuration that was
+// joined, and the cause, also with --quiet.
+func TestRemarksAfterAResult(t *testing.T) {
+	const run = "run_00000000000000aa"
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, tt := range map[string]struct {
+		ctx       context.Context
+		status    string
+		call      toolCall
+		to        callee
+		out, errs string
+	}{
+		"interrupted, here": {interrupted, `"running"`, toolCall{}, callee{here: true, kept: true}, "",
+			"call: interrupted; " + run + " is recorded: patterngate runs resume " + run + " continues it, and so does a server with the same state file; patterngate runs cancel " + run + " ends it\n"},
+		"interrupted, in memory": {interrupted, `"running"`, toolCall{}, callee{here: true}, "",
+			"call: interrupted; the run ended with this process, because --state :memory: keeps nothing\n"},
+		"interrupted, there":     {interrupted, `"running"`, toolCall{}, callee{}, "HEAD\nnext: Nothing to do.\n", "call: interrupted; " + run + " was not cancelled\n"},
+		"interrupted, quiet":     {interrupted, `"running"`, toolCall{quiet: true}, callee{here: true, kept: true}, "HEAD\nnext: Nothing to do.\n", ""},
+		"interrupted, cancelled": {interrupted, `"stopped"`, toolCall{}, callee{here: true, kept: true}, "HEAD\nnext: Nothing to do.\n", "call: interrupted; the server was told to cancel the call\n"},
+		"of an earlier configuration": {t.Context(), `"waiting","joined":true`, toolCall{}, callee{here: true, kept: true, earlier: func(id string) bool { return id == run }}, "HEAD\nnext: Nothing to do.\n",
+			"call: this call joined " + run + ", which began under an earlier configuration; to start a new run, cancel that one first: patterngate runs cancel " + run + "\n"},
+		"of an earlier one, ended": {t.Context(), `"stopped","joined":true`, toolCall{}, callee{here: true, kept: true, earlier: func(string) bool { return true }}, "HEAD\nnext: Nothing to do.\n",
+			"call: this call joined " + run + ", which began under an earlier configuration\n"},
+		"of this configuration": {t.Context(), `"waiting","joined":true`, toolCall{}, callee{here: true, kept: true, earlier: func(string) bool { return false }}, "HEAD\nnext: Nothing to do.\n", ""},
+		"not joined":            {t.Context(), `"waiting"`, toolCall{}, callee{here: true, kept: true, earlier: func(string) bool { return true }}, "HEAD\nnext: Nothing to do.\n", ""},
+		"cause, quiet": {t.Context(), `"stopped"`, toolCall{quiet: true}, callee{here: true, kept: true, cause: func(string) string { return "connection refused" }}, "HEAD\nnext: Nothing to do.\n",
+			"cause: connection refused\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out, errs bytes.Buffer
+			c, to := tt.call, tt.to
+			c.Commands = &Commands{Console: &console.Console{Out: &out, Color: "never"}, Config: new(""), State: new("")}
+			c.errs = &lockedWriter{to: &errs}
+			result := upstream.Result{Content: []upstream.Block{{Type: "text", Text: "HEAD\nNEXT {}"}}, Raw: json.RawMessage(`{}`),
+				Structured: json.RawMessage(`{"status":` + tt.status + `,"run_id":"` + run + `","summary":"s","next":{"action":"done"}}`)}
+			err := c.conclude(tt.ctx, &to, result, tt.ctx.Err())
+			if interrupted := tt.ctx.Err() != nil; errors.Is(err, context.Canceled) != interrupted || out.String() != tt.out || errs.String() != tt.errs {
+				t.Errorf("%v, standard output\n%swant\n%sstandard error\n%swant\n%s", err, out.String(), tt.out, errs.String(), tt.errs)
 			}
 		})
 	}

@@ -28,6 +28,7 @@ type callee struct {
 	tools    []upstream.Tool
 	held     map[string]Held            // held tools, which the server does not list
 	cause    func(run string) string    // nil: unknown; see Server
+	earlier  func(run string) bool      // nil: unknown; see Server
 	unlisted func(name string) Unlisted // nil: unknown; see Server
 }
 
@@ -75,6 +76,7 @@ type Server struct {
 	Kept     bool                       // it records its runs in a file
 	Held     map[string]Held            // tools that nobody can call yet, by name; the server does not list them
 	Cause    func(run string) string    // returns why a call of a run failed, for the person here only; "": unknown
+	Earlier  func(run string) bool      // reports whether a run began under another configuration than this one
 	Unlisted func(name string) Unlisted // says why the server does not list a tool
 }
 
@@ -128,7 +130,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, cause: s.Cause, unlisted: s.Unlisted, wait: ended}, nil
+	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, cause: s.Cause, earlier: s.Earlier, unlisted: s.Unlisted, wait: ended}, nil
 }
 
 // dialed connects to a server over HTTP.
@@ -145,12 +147,12 @@ func (c *toolCall) dialed(ctx context.Context) (*callee, error) {
 	return &callee{client: client, wait: func() {}}, nil
 }
 
-// unreached returns what can help if a server refuses the client.
+// unreached returns what can help if a server refuses the client, or if nothing answers.
 func unreached(err error, token string) string {
 	refused, _ := errors.AsType[*upstream.StatusError](err)
 	switch {
 	case refused == nil:
-		return ""
+		return checkAddress
 	case refused.Status == http.StatusUnauthorized && token == "":
 		return serversToken(settings.TokenVariable)
 	case refused.Status == http.StatusUnauthorized:

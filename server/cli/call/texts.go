@@ -63,6 +63,11 @@ func tellPerson(say string, next bool) string {
 
 func stopHere(say string) string { return "Stop here." + say + " When the person writes again:" }
 
+// orConnect is the advice of a model whose connection failed. What to do without the model follows it.
+func orConnect(say string) string {
+	return "Fix the connection to the model (llm in the configuration), or: " + say
+}
+
 // Results that need a remark.
 
 func notSaidDry(tool string) string {
@@ -80,7 +85,24 @@ func isRecorded(waitTool, run string) string {
 	return "the run is recorded; a server with the same state file continues it, or: patterngate call " + waitTool + " run_id=" + run
 }
 
+// joinedEarlier says that a call joined a run of another configuration.
+func joinedEarlier(run string, goesOn bool) string {
+	joined := "this call joined " + run + ", which began under an earlier configuration"
+	if goesOn {
+		return joined + "; to start a new run, cancel that one first: patterngate runs cancel " + run
+	}
+	return joined
+}
+
 // Calls that were interrupted, and servers that cannot be reached.
+
+// goesOnLater is about a run whose server was in this process.
+func goesOnLater(run string) string {
+	return "interrupted; " + run + " is recorded: patterngate runs resume " + run + " continues it, and so does a server with the same " +
+		"state file; patterngate runs cancel " + run + " ends it"
+}
+
+const interruptedInMemory = "interrupted; the run ended with this process, because --state :memory: keeps nothing"
 
 func notCancelled(run string) string { return "interrupted; " + run + " was not cancelled" }
 
@@ -97,6 +119,7 @@ func serversToken(variable string) string { return "the server's bearer token in
 func anotherToken(variable string) string { return "another token in " + variable }
 
 const (
+	checkAddress = "check the URL, and that the server runs there: patterngate serve --http"
 	endpointPath = "a URL with the path of the MCP endpoint, mostly /mcp"
 	noCommand    = "the line has no command"
 )

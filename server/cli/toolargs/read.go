@@ -67,7 +67,7 @@ func Read(ctx context.Context, in io.Reader, args string, words []string) (given
 			return given{}, ctx.Err()
 		}
 		if err != nil {
-			return given{}, console.Usage(console.Typed(k.Name), err, unread(k, err))
+			return given{}, console.Usage("call: "+console.Typed(k.Name), err, unread(k, err))
 		}
 		g.keys[i].Text = string(text)
 	}
