@@ -2,6 +2,7 @@ package assembly
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -60,6 +61,28 @@ func (l Loaded) Close() { l.pool.close() }
 // Definitions asks a server of the configuration for the tools that it declares. It starts the server or connects to it.
 func (l Loaded) Definitions(ctx context.Context, server string) ([]upstream.Definition, error) {
 	return l.own.servers[server].Tools(ctx)
+}
+
+// Offered is [Loaded.Definitions] for any server of the configuration, also for one that it disables. The server is started,
+// but no tool of it can be called.
+func (l Loaded) Offered(ctx context.Context, server string) ([]upstream.Definition, error) {
+	if _, ok := l.own.servers[server]; ok {
+		return l.Definitions(ctx, server)
+	}
+	c := l.Config
+	c.Catalog.HTTP = nil
+	c.Catalog.Servers = slices.DeleteFunc(slices.Clone(c.Catalog.Servers), func(s tools.Server) bool { return s.Name != server })
+	for i := range c.Catalog.Servers {
+		c.Catalog.Servers[i].Enabled, c.Catalog.Servers[i].Tools = true, nil
+	}
+	own, faults := makeOwn(&c, l.lock, l.pool, l.own.secrets.environ)
+	switch running, ok := own.servers[server]; {
+	case ok:
+		return running.Tools(ctx)
+	case len(faults) > 0:
+		return nil, errors.New(faults[0].Reason)
+	}
+	return nil, errors.New(noTransport)
 }
 
 // Mask returns what hides the secrets of the configuration in a text.

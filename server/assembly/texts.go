@@ -19,6 +19,9 @@ const (
 	verbReplan    = "plan the remaining work again"
 )
 
+// noTransport is the reason why a server that the file disables cannot be started.
+const noTransport = "neither stdio nor http"
+
 // A reply from which an output cannot be made: the key of the output, then its member and what is wrong.
 
 const outputFault = "%s.%w"

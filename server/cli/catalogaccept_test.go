@@ -263,8 +263,41 @@ func TestCatalogTestAdvice(t *testing.T) {
 func TestCatalogAcceptNamesTheNearestTool(t *testing.T) {
 	t.Parallel()
 	s := newOwnScene(t, "        drfit: {effect: read}\n", "")
-	if code, out, errs := s.command(t, nil, "catalog", "accept", "--yes"); code != console.ExitFault || !strings.Contains(out, "crm/drfit missing: the server has no such tool; did you mean drift?\n") {
+	if code, out, errs := s.command(t, nil, "catalog", "accept", "--yes"); code != console.ExitFault || !strings.Contains(out, "crm/drfit missing: the server has no such tool; it has look, drift; did you mean drift?\n") {
 		t.Errorf("catalog accept of a misspelt tool ends with %d: %s%s", code, out, errs)
+	}
+}
+
+// A server that is off, or of which the file names no tool, is started by its name. The command prints the lines that add
+// its tools, and the line to edit. It accepts nothing.
+func TestCatalogAcceptListsWhatAServerOffers(t *testing.T) {
+	t.Parallel()
+	s := newOwnScene(t, "", "")
+	s.declare(t, `[{"name":"look","description":"Looks\u001b[2J.","inputSchema":{"type":"object"}},{"name":"files.read","inputSchema":{"type":"object"}}]`)
+	text := strings.Replace(readFile(t, s.config), "      tools:\n        look: {effect: read}\n        drift: {effect: read}\n", "      tools: {}\n", 1)
+	line := 1 + strings.Count(strings.SplitN(text, "    crm:", 2)[0], "\n")
+	try := fmt.Sprintf("try: edit %s:%d\n", s.config, line)
+	lines := "Say what each one does: effect: read, write or destructive.\n" +
+		"        look: {effect: write}   # Looks\\u001b[2J.\n        files.read: {as: files_read, effect: write}\n"
+	for name, tt := range map[string]struct{ entry, why string }{
+		"no tools": {text, "the file names no tool of server crm"},
+		"off":      {strings.Replace(text, "      tools: {}", "      enabled: false\n      tools: {}", 1), "server crm is disabled in the file"},
+	} {
+		putFile(t, s.config, tt.entry)
+		for _, arg := range []string{"crm", "crm/look"} {
+			code, out, errs := s.command(t, nil, "catalog", "accept", arg, "--yes")
+			if code != console.ExitUsage || !strings.Contains(out, "crm has 2 tools that the file does not name") || !strings.HasSuffix(out, lines) ||
+				!strings.Contains(errs, tt.why) || strings.Contains(errs, "It was started") || !strings.HasSuffix(errs, try) {
+				t.Errorf("%s: catalog accept %s ends with %d:\n%s%swant\n%s%s", name, arg, code, out, errs, lines, try)
+			}
+			if _, err := os.Stat(s.lock); err == nil {
+				t.Errorf("%s: something was accepted", name)
+			}
+		}
+	}
+	s.declare(t, "no list")
+	if code, out, errs := s.command(t, nil, "catalog", "accept", "crm"); code != console.ExitUsage || out != "" || !strings.Contains(errs, "It was started to list its tools, but: ") || !strings.HasSuffix(errs, try) {
+		t.Errorf("a server that lists nothing: ends with %d: %s%s", code, out, errs)
 	}
 }
 

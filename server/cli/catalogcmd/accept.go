@@ -74,6 +74,9 @@ type acceptedRow struct {
 func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []string, yes bool, key string) error {
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
+	if s := offline(loaded.Catalog, names); s != nil && !a.JSON {
+		err = a.showOffered(ctx, loaded, s, err)
+	}
 	if off, ok := errors.AsType[*offError](err); ok && loaded.Path != "" {
 		return console.Usage(what, err, editAt(loaded.Path, off.at.Line))
 	}
@@ -153,6 +156,9 @@ func wantedTools(c tools.Catalog, names []string) (map[string][]string, error) {
 	for _, name := range names {
 		at, tool, one := strings.Cut(name, "/")
 		tools, ok := all[at]
+		if s := serverIn(c, at); s != nil && s.Enabled && len(s.Tools) == 0 {
+			return nil, &offError{noToolsOf(at), s.At}
+		}
 		if err := disabledIn(c, at, tool); err != nil {
 			return nil, err
 		}
@@ -256,7 +262,7 @@ func comparedTool(at, name string, declared []upstream.Definition, err error, lo
 		for i, d := range declared {
 			names[i] = d.Tool()
 		}
-		row.State, row.Why = "missing", meant(serverLacksTool, gateway.NearTyped(name, names))
+		row.State, row.Why = "missing", meant(lacksTool(names), gateway.NearTyped(name, names))
 		return row, nil
 	}
 	now, err := assembly.DefinitionOf(declared[found])

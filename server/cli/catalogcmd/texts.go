@@ -2,6 +2,7 @@ package catalogcmd
 
 import (
 	"fmt"
+	"strings"
 
 	"patterngate/server/cli/console"
 )
@@ -86,12 +87,42 @@ func meant(reason, near string) string {
 }
 
 const (
-	comparingTools  = "starting the servers and comparing their tools"
-	acceptRisk      = "You accept the tools as shown. A tool that changes later is held until you accept it again."
-	serverLacksTool = "the server has no such tool"
+	comparingTools = "starting the servers and comparing their tools"
+	acceptRisk     = "You accept the tools as shown. A tool that changes later is held until you accept it again."
 	// repeatsSecret is the reason why a declaration is neither accepted nor shown.
 	repeatsSecret = "it repeats a secret of the configuration; have the server fixed"
 )
+
+// lacksTool says which tools a server has in place of one that it lacks.
+func lacksTool(has []string) string {
+	if len(has) == 0 {
+		return "the server has no tools"
+	}
+	return "the server has no such tool; it has " + console.OtherText(strings.Join(has, ", "), 300)
+}
+
+// A server that is off, or of which the file names no tool.
+
+func noToolsOf(server string) string {
+	return fmt.Sprintf("the file names no tool of server %s. Add the tools that you want, then accept them", server)
+}
+
+// offersTools introduces the lines of a server's tools that the file does not have yet.
+func offersTools(server, tools, file string) string {
+	return fmt.Sprintf("%s has %s that the file does not name. Add those that you want below \"tools:\" of %s in %s.\n"+
+		"Say what each one does: effect: read, write or destructive.\n", server, tools, server, file)
+}
+
+func allNamed(server string) string {
+	return fmt.Sprintf("%s has no tool that the file does not name.\n", server)
+}
+
+// failsToStart adds why a server could not list its tools.
+func failsToStart(reason string, err error) string {
+	return reason + ". It was started to list its tools, but: " + err.Error()
+}
+
+const listingTools = "starting the server to list its tools"
 
 func wroteLock(file string) string {
 	return fmt.Sprintf("wrote %s. A running server reads it after: patterngate reload\n", file)
