@@ -283,7 +283,7 @@ func TestSetupRefusals(t *testing.T) {
 		"name":             {[]string{"vscode", "--name", "a.b"}, `setup --name: got "a.b", want 1 to 64 of a-z, A-Z, 0-9, _ and -`},
 		"empty name":       {[]string{"vscode", "--name", ""}, `setup --name: got ""`},
 		"long name":        {[]string{"vscode", "--name", strings.Repeat("a", 65)}, "setup --name: got "},
-		"bad JSON":         {[]string{"vscode", "--file", bad, "--write"}, bad + ":2:8: invalid character '}' looking for beginning of value; fix it by hand\n"},
+		"bad JSON":         {[]string{"vscode", "--file", bad, "--write"}, bad + ":2:8: not valid JSON: a value must begin here, not '}'; fix it by hand\n"},
 		"bad JSON, dry":    {[]string{"vscode", "--file", bad, "--dry-run"}, bad + ":2:8: "},
 		"bad JSON, undo":   {[]string{"vscode", "--file", bad, "--undo"}, bad + ":2:8: "},
 		"a directory":      {[]string{"codex", "--file", dir, "--write"}, dir + ": a directory; name a file with --file\n"},

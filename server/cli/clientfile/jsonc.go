@@ -45,7 +45,7 @@ func ReadJSONC(text []byte) (JSONC, error) {
 
 // jsonFault returns a syntax error with its position: the first unexpected character, or the end of the text.
 func jsonFault(err error, end int) error {
-	fault := &textFault{offset: -1, reason: err.Error(), want: fixByHand}
+	fault := &textFault{offset: -1, reason: notJSON(jsonReason(err.Error())), want: fixByHand}
 	if at, ok := errors.AsType[*json.SyntaxError](err); ok {
 		fault.offset = max(0, int(at.Offset)-1)
 		if strings.HasPrefix(err.Error(), "unexpected end") {
@@ -53,6 +53,23 @@ func jsonFault(err error, end int) error {
 		}
 	}
 	return fault
+}
+
+// jsonReason returns the words of the decoder as a plain sentence, or the words themselves if they are not known.
+func jsonReason(words string) string {
+	if strings.HasPrefix(words, "unexpected end") {
+		return endsEarly
+	}
+	rest, ok := strings.CutPrefix(words, "invalid character ")
+	for _, known := range decoderWords {
+		if found, context, cut := strings.Cut(rest, " "+known.words); ok && cut && strings.HasPrefix(found, "'") && strings.HasSuffix(found, "'") {
+			if known.literal {
+				return inLiteral(found, context)
+			}
+			return known.says + found
+		}
+	}
+	return words
 }
 
 // blankOut replaces comments and trailing commas in plain by spaces, and records their offsets.

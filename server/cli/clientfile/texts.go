@@ -1,6 +1,9 @@
 package clientfile
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // How to check each client.
 
@@ -57,10 +60,37 @@ const (
 	fixByHand    = "fix it by hand"
 	mustBeObject = "it must be an object"
 	mustBeTable  = "it must be a table"
+	endsEarly    = "the text ends too early"
 	openComment  = "a comment without an end"
 	closeComment = "end it with */"
 	keepOne      = "keep one of them"
 )
+
+// decoderWords are the words with which the decoder of JSON goes on after the character that it found, and how to say it. The
+// character follows.
+var decoderWords = []struct {
+	words, says string
+	literal     bool // a word such as true is misspelt
+}{
+	{words: "looking for beginning of value", says: "a value must begin here, not "},
+	{words: "looking for beginning of object key string", says: "a name in quotes must begin here, not "},
+	{words: "after object key:value pair", says: "a comma or } must follow the member, not "},
+	{words: "after object key", says: "a colon must follow the name, not "},
+	{words: "after array element", says: "a comma or ] must follow the item, not "},
+	{words: "after top-level value", says: "the text must end after its first value, but there is "},
+	{words: "exceeded max depth", says: "it is nested too deeply, at "},
+	{words: "in string literal", says: "a text in quotes cannot have "},
+	{words: "in string escape code", says: "no such escape in a text in quotes: \\ before "},
+	{words: "in literal ", literal: true},
+}
+
+// inLiteral names a misspelt word. context is the word, and what the decoder adds in parentheses.
+func inLiteral(found, context string) string {
+	word, _, _ := strings.Cut(context, " ")
+	return "only the word " + word + " can be here, not a word with " + found
+}
+
+func notJSON(reason string) string { return "not valid JSON: " + reason }
 
 func fileIs(kind string) string { return "the file is " + kind }
 
