@@ -263,7 +263,7 @@ func TestCatalogTestAdvice(t *testing.T) {
 func TestCatalogAcceptNamesTheNearestTool(t *testing.T) {
 	t.Parallel()
 	s := newOwnScene(t, "        drfit: {effect: read}\n", "")
-	if code, out, errs := s.command(t, nil, "catalog", "accept", "--yes"); code != console.ExitFault || !strings.Contains(out, "crm/drfit missing: the server has no such tool; it has look, drift; did you mean drift?\n") {
+	if code, out, errs := s.command(t, nil, "catalog", "accept", "--yes"); code != console.ExitFault || !strings.Contains(out, "crm/drfit missing: the server has no such tool; it has look, drift, note; did you mean drift?\n") {
 		t.Errorf("catalog accept of a misspelt tool ends with %d: %s%s", code, out, errs)
 	}
 }
