@@ -1,8 +1,11 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,6 +16,7 @@ import (
 	"patterngate/server/assembly"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
@@ -22,7 +26,7 @@ const startsWithin = time.Minute
 
 // examineBehind starts the servers of the configuration that have an enabled tool, all at once. It reports what each offers,
 // and the tools whose definition changed. The caller ends the servers.
-func examineBehind(ctx context.Context, loaded *assembly.Loaded, f *findings) {
+func examineBehind(ctx context.Context, loaded *assembly.Loaded, has variables, f *findings) {
 	var servers []tools.Server
 	for _, s := range loaded.Catalog.Servers {
 		if s.Enabled && slices.ContainsFunc(s.Tools, func(t tools.ServerTool) bool { return t.Enabled }) {
@@ -42,7 +46,7 @@ func examineBehind(ctx context.Context, loaded *assembly.Loaded, f *findings) {
 			f.warn("server", hint.Want, placed(hint.File, hint.Line, hint.Path, hint.Reason))
 		}
 		if faults[i] != nil {
-			failedBehind(s, faults[i], hint.Want, f)
+			failedBehind(loaded, s, faults[i], hint.Want, has, f)
 			continue
 		}
 		examineDeclared(loaded, s, declared[i], f)
@@ -70,29 +74,101 @@ func changedTools(lock *pins.Lock, s tools.Server, declared []upstream.Definitio
 	return names, accept
 }
 
-// failedBehind reports a server that does not start or does not answer. If fix is not "", it is what to change
-// in the configuration first.
-func failedBehind(s tools.Server, why error, fix string, f *findings) {
+// variables are the environment of Patterngate as the client starts it, and that of the shell in which doctor runs.
+type variables struct{ client, shell []string }
+
+// failedBehind reports a server that does not start or does not answer. If relative is not "", it is how to write the
+// relative paths in its arguments.
+func failedBehind(loaded *assembly.Loaded, s tools.Server, why error, relative string, has variables, f *findings) {
 	if cause := errors.Unwrap(why); cause != nil { // without the kind of fault
 		why = cause
 	}
 	name, text := console.OtherName(s.Name), console.OtherText(why.Error(), 600)
+	fix := fixSecret(s, has.client)
 	if s.Stdio == nil {
-		f.fail("server", fixEndpoint(name), noAnswer(name, text))
+		f.fail("server", cmp.Or(fix, fixEndpoint(name)), noAnswer(name, text))
 		return
 	}
-	line := clientfile.Entry{Command: s.Stdio.Command}
-	for _, arg := range s.Stdio.Args {
+	f.fail("server", cmp.Or(fix, relative, fixVariable(loaded, s, text, has), fixProgram(s.Stdio)), noStart(name, s.Stdio.Dir, text))
+}
+
+// fixProgram returns how to start a program as Patterngate does.
+func fixProgram(p *tools.Stdio) string {
+	line := clientfile.Entry{Command: p.Command}
+	for _, arg := range p.Args {
 		if arg.Secret.Set() {
 			arg.Text = shownSecret
 		}
 		line.Args = append(line.Args, arg.Text)
 	}
-	if fix != "" {
-		f.fail("server", fix, noStart(name, s.Stdio.Dir, text))
-		return
+	var names []string
+	for _, v := range p.Env {
+		names = append(names, v.Name)
 	}
-	f.fail("server", fixBehind(s.Stdio.Dir, clientfile.CommandLine(runtime.GOOS, line)), noStart(name, s.Stdio.Dir, text))
+	return fixBehind(p.Dir, names, clientfile.CommandLine(runtime.GOOS, line))
+}
+
+// fixSecret returns how to provide the first secret of a server that leads nowhere, or "" if there is none.
+func fixSecret(s tools.Server, environ []string) string {
+	var values []tools.Value
+	if s.Stdio != nil {
+		values = append(values, s.Stdio.Args...)
+		for _, v := range s.Stdio.Env {
+			values = append(values, v.Value)
+		}
+	} else {
+		for _, h := range s.HTTP.Headers {
+			values = append(values, h.Value)
+		}
+	}
+	for _, v := range values {
+		info, err := os.Stat(v.Secret.File)
+		switch why := v.Secret.Nowhere(environ); {
+		case why == "":
+		case v.Secret.Env != "":
+			return fixSecretVariable(v.Secret.Env)
+		case v.Secret.File != "" && err != nil:
+			return fixNoSecretFile(v.Secret.File)
+		case v.Secret.File != "" && info.Mode().IsRegular():
+			return fixSecretMode(v.Secret.File)
+		default:
+			return fixSecretPlace(why)
+		}
+	}
+	return ""
+}
+
+// variableName matches names as programs print them if such a variable is missing.
+var variableName = regexp.MustCompile(`\b[A-Z][A-Z0-9_]{2,}\b`)
+
+// fixVariable returns how to pass a variable on that the text of a fault names, that is set, and that env does not name. It
+// returns "" if there is none.
+func fixVariable(loaded *assembly.Loaded, s tools.Server, text string, has variables) string {
+	for _, name := range variableName.FindAllString(text, -1) {
+		here := machine.Lookup(has.client, name) != ""
+		if !here && machine.Lookup(has.shell, name) == "" || slices.ContainsFunc(s.Stdio.Env, func(v tools.Variable) bool { return v.Name == name }) {
+			continue
+		}
+		var entries []string
+		for _, v := range s.Stdio.Env {
+			if !v.Pass {
+				entries = nil
+				break
+			}
+			entries = append(entries, passedOnEntry(v.Name))
+		}
+		entry := passedOnEntry(name)
+		if tools.IsSecretName(name) {
+			entry = secretEntry(name)
+		}
+		at := loaded.FaultAt(yamldoc.Fault{}, "catalog", "servers", s.Name, "stdio", "env")
+		fix := fixNotPassed(name, append(entries, entry), len(s.Stdio.Env) > len(entries), at.File, at.Line)
+		if !here {
+			fix += alsoInClient(name)
+		}
+		return fix
+	}
+	return ""
 }
 
 // examineDeclared reports how many tools a server offers, and which of the configuration's tools it does not have.

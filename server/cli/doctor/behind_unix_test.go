@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/patterns/store/processtest"
 	"patterngate/server/assembly"
+	"patterngate/server/settings/tools"
 )
 
 // asServer makes the test binary an MCP server with the tools find and note. Its value says what it does first.
@@ -29,6 +30,11 @@ func init() {
 	case "ends":
 		fmt.Fprint(os.Stderr, "starting\nno database at db.example\n")
 		os.Exit(3)
+	case "wants": // a variable
+		if os.Getenv(argument) == "" {
+			fmt.Fprintf(os.Stderr, "KeyError: '%s'\n", argument)
+			os.Exit(1)
+		}
 	case "silent": // and says which process it is
 		_ = os.WriteFile(argument, []byte(strconv.Itoa(os.Getpid())), 0o600)
 		_, _ = bufio.NewReader(os.Stdin).ReadString(0)
@@ -98,10 +104,10 @@ func TestExamineBehind(t *testing.T) {
 		t.Fatalf("found %+v", found.rows)
 	}
 	found.rows = nil
-	examineBehind(t.Context(), loaded, found)
+	examineBehind(t.Context(), loaded, variables{}, found)
 	loaded.Close()
 	processtest.EndsSoon(t, pid)
-	byHand := fmt.Sprintf("in %s, run it by hand: %s --of 'x y'", start.dir, self)
+	byHand := fmt.Sprintf("in %s, run it by hand, with only the variables that env names (%s): %s --of 'x y'", start.dir, asServer, self)
 	want := []finding{
 		{"cursor", "server", stateOK, "one offers 2 tools, started in " + start.dir, ""},
 		{"cursor", "server", stateOK, "two offers 2 tools, started in " + start.dir, ""},
@@ -133,7 +139,7 @@ func TestExamineBehindRelativeArgument(t *testing.T) {
 		t.Fatalf("found %+v", found.rows)
 	}
 	found.rows = nil
-	examineBehind(t.Context(), loaded, found)
+	examineBehind(t.Context(), loaded, variables{}, found)
 	loaded.Close()
 	fix := "write " + beside + "/orders"
 	want := []finding{
@@ -182,11 +188,57 @@ func TestExamineBehindChanged(t *testing.T) {
 			t.Fatalf("%s: found %+v", name, found.rows)
 		}
 		found.rows = nil
-		examineBehind(t.Context(), loaded, found)
+		examineBehind(t.Context(), loaded, variables{}, found)
 		loaded.Close()
 		want := append([]finding{{"", "server", stateOK, "shop offers 2 tools, started in " + start.dir, ""}}, tt.want...)
 		if !slices.Equal(found.rows, want) {
 			t.Errorf("%s: found\n%+v\nwant\n%+v", name, found.rows, want)
 		}
+	}
+}
+
+// The fix of a server that does not start names the variable that it lacks and env does not pass on, or the secret that leads
+// nowhere.
+func TestExamineBehindVariables(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	open := filepath.Join(dir, "open")
+	if err := os.WriteFile(open, []byte("x"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	client := []string{"HOME=" + dir, "NOTES_TOKEN=t", "REGION=eu"}
+	const only = "the server gets only the variables that env names, and "
+	for name, tt := range map[string]struct {
+		env  string
+		has  variables
+		want string
+	}{
+		"a secret":          {asServer + ": wants NOTES_TOKEN, HOME: true", variables{client, client}, only + `NOTES_TOKEN is not one; add env: {NOTES_TOKEN: {secret: "env:NOTES_TOKEN"}} at pg.yaml:4`},
+		"no secret":         {asServer + ": wants REGION", variables{client, client}, only + "REGION is not one; add env: {REGION: true} at pg.yaml:4"},
+		"only in the shell": {asServer + ": wants REGION", variables{nil, client}, only + "REGION is not one; add env: {REGION: true} at pg.yaml:4, and set REGION for Patterngate in the client, which does not pass it on"},
+		"set nowhere":       {asServer + ": wants REGION", variables{}, "in DIR, run it by hand, with only the variables that env names (" + asServer + "): " + self},
+		"no file":           {asServer + ": serves, A_TOKEN: {secret: 'file:" + dir + "/none'}", variables{}, "write the secret to " + dir + "/none, and run: chmod 600 " + dir + "/none"},
+		"an open file":      {asServer + ": serves, A_TOKEN: {secret: 'file:" + open + "'}", variables{}, "chmod 600 " + open},
+		"no variable":       {asServer + ": serves, A_TOKEN: {secret: 'env:A_TOKEN'}", variables{}, `set A_TOKEN for Patterngate in the client, or use a file: {secret: "file:PATH"}`},
+	} {
+		start := startOf(t, "version: 1\ncatalog:\n  servers:\n    shop: {stdio: {command: '"+self+"', env: {"+tt.env+"}}, tools: {find: {effect: read}}}\n")
+		found := &findings{}
+		loaded := servedBy(start).examineConfig(start.dir, found)
+		if loaded == nil {
+			t.Fatalf("%s: found %+v", name, found.rows)
+		}
+		found.rows = nil
+		examineBehind(t.Context(), loaded, tt.has, found)
+		loaded.Close()
+		if len(found.rows) != 1 || found.rows[0].State != stateFail || strings.NewReplacer(loaded.Path, "pg.yaml", start.dir, "DIR").Replace(found.rows[0].Fix) != tt.want {
+			t.Errorf("%s: found\n%+v\nwant the fix\n%s", name, found.rows, tt.want)
+		}
+	}
+	passes := tools.Server{Name: "shop", Stdio: &tools.Stdio{Env: []tools.Variable{{Name: "HOME", Pass: true}}}}
+	if got, want := fixVariable(&assembly.Loaded{}, passes, "REGION is missing", variables{client, client}), only+"REGION is not one; write env: {HOME: true, REGION: true} at :"; !strings.HasPrefix(got, want) {
+		t.Errorf("of a list: %s, want %s", got, want)
 	}
 }

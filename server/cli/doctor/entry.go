@@ -110,7 +110,7 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 		return tools.Catalog{}, ""
 	}
 	defer loaded.Close() // ends the servers
-	examineBehind(ctx, loaded, f)
+	examineBehind(ctx, loaded, variables{start.environ, host.Environ}, f)
 	as.examineState(loaded.State, f)
 	return loaded.Catalog, loaded.Path
 }

@@ -93,9 +93,37 @@ func noStart(server, dir, why string) string {
 	return fmt.Sprintf("%s does not start in %s: %s", server, dir, why)
 }
 func noAnswer(server, why string) string { return fmt.Sprintf("%s does not answer: %s", server, why) }
-func fixBehind(dir, command string) string {
-	return fmt.Sprintf("in %s, run it by hand: %s", dir, command)
+
+// fixBehind has the names of all variables that the program gets.
+func fixBehind(dir string, names []string, command string) string {
+	only := "without variables, since env names none"
+	if len(names) > 0 {
+		only = "with only the variables that env names (" + strings.Join(names, ", ") + ")"
+	}
+	return fmt.Sprintf("in %s, run it by hand, %s: %s", dir, only, command)
 }
+
+// fixNotPassed has the entries of env to write: all, or with add those that are missing.
+func fixNotPassed(name string, entries []string, add bool, file string, line int) string {
+	verb := "write"
+	if add {
+		verb = "add"
+	}
+	return fmt.Sprintf("the server gets only the variables that env names, and %s is not one; %s env: {%s} at %s:%d", name, verb, strings.Join(entries, ", "), file, line)
+}
+func alsoInClient(name string) string {
+	return ", and set " + name + " for Patterngate in the client, which does not pass it on"
+}
+func passedOnEntry(name string) string { return name + ": true" }
+func secretEntry(name string) string   { return fmt.Sprintf("%s: {secret: \"env:%s\"}", name, name) }
+func fixSecretVariable(name string) string {
+	return fmt.Sprintf("set %s for Patterngate in the client, or use a file: {secret: \"file:PATH\"}", name)
+}
+func fixNoSecretFile(file string) string {
+	return fmt.Sprintf("write the secret to %s, and run: chmod 600 %s", file, file)
+}
+func fixSecretMode(file string) string { return "chmod 600 " + file }
+func fixSecretPlace(why string) string { return "correct the place of the secret: " + why }
 func fixEndpoint(server string) string { return "start " + server + ", or correct its url and headers" }
 func placed(file string, line int, path, what string) string {
 	return fmt.Sprintf("%s:%d: %s: %s", file, line, path, what)
