@@ -72,7 +72,7 @@ func TestOwnPatternFaults(t *testing.T) {
 		"a taken worker's name":  {[]string{workers("{final: {tool: find}}", "")}, "final | patterns.a.workers.final: final is a reserved name; give the worker another name"},
 		"another tool's name":    {[]string{workers("{pay: {tool: find}}", "")}, "pay | patterns.a.workers.pay: pay is also a tool; give the worker another name"},
 		"a pattern's, a tool's":  {[]string{workers("{pay: {pattern: b}}", ""), "b: " + ofKind("supervisor", "")}, "pay | patterns.a.workers.pay: pay is also a tool; give the worker another name"},
-		"unknown policy":         {[]string{td("policy: al")}, "al | patterns.a.policy: no policy al; write one of policies: demo_refunds or all"},
+		"unknown policy":         {[]string{td("policy: al")}, "al | patterns.a.policy: no policy al; write all, or add policies: {al: {rules: [...]}}"},
 		"unknown param":          {[]string{td("policy: all, params: {cap_cent: 1}")}, "cap_cent | patterns.a.params.cap_cent: no param cap_cent (cap_cents); did you mean cap_cents?"},
 		"param of another type":  {[]string{td("policy: all, params: {cap_cents: 1.5}")}, "1.5 | patterns.a.params.cap_cents: got 1.5, but the policy's is an int; write a whole number"},
 		"a key of another kind":  {[]string{td("critical: [find]")}, "critical | patterns.a.critical: a key of kind orchestrator, but this pattern is of kind task_decomposition; remove it"},

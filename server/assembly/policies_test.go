@@ -166,11 +166,11 @@ func TestPolicyFileReplaced(t *testing.T) {
 func TestActsWithoutPolicy(t *testing.T) {
 	bare := strings.Replace(strings.TrimSuffix(refundTools, "policies:\n  refunds:\n"), ", policy: refunds", "", 1)
 	_, warnings, err := loadText(t, bare)
-	if want := "warning: pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge writes, and no policy judges it; write policy: NAME here or at the tool"; err != nil || len(warnings) != 1 || warnings[0].String() != want {
+	if want := "warning: pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge writes, and no policy judges it; write policy: NAME in patterns.supervised_refund or in catalog.http.refund_charge"; err != nil || len(warnings) != 1 || warnings[0].String() != want {
 		t.Errorf("Load: %v, warnings %v, want %s", err, warnings, want)
 	}
 	_, _, err = loadText(t, strings.Replace(bare, "effect: write", "effect: destructive", 1))
-	if want := "pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge is destructive, and no policy judges it; write policy: NAME here or at the tool, or remove it"; err == nil || err.Error() != want {
+	if want := "pg.yaml:14:52: patterns.supervised_refund.tools[1]: refund_charge is destructive, and no policy judges it; write policy: NAME in patterns.supervised_refund or in catalog.http.refund_charge, or remove it"; err == nil || err.Error() != want {
 		t.Errorf("Load: %v, want %s", err, want)
 	}
 	judged := withPolicy("rules: [{id: ok, approve: {}}, {id: answer, match: final, approve: {}}]")

@@ -36,7 +36,7 @@ func TestCatalogWarnings(t *testing.T) {
 		got = append(got, line)
 	}
 	want := []string{
-		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; write policy: NAME here or at the tool",
+		"warning: pg.yaml:3:12: catalog.expose[0]: charge writes, and no policy judges it; write policy: NAME in catalog.http.charge",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: a secret in an argument: other users of this machine see command lines; give it in env, if the program takes it there",
 		"warning: pg.yaml:5:41: catalog.servers.crm.stdio.args[0]: its value cannot be read: ARG is not set; calls that need it are refused until it can",
 		"warning: pg.yaml:5:78: catalog.servers.crm.stdio.env.A_TOKEN: its value cannot be read: DIR/gone: no such file or directory; calls that need it are refused until it can",

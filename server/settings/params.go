@@ -107,6 +107,7 @@ func (p *Pattern) paramsKey(name string) grammar.Key {
 // acrossPolicies gives each pattern its policy, and refuses names of policies that do not exist.
 func (r *loader) acrossPolicies(c *Config) {
 	known := c.PolicyNames()
+	own := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return c.PolicyNamed(name).Embedded })
 	for i := range c.Patterns {
 		p := &c.Patterns[i]
 		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
@@ -115,14 +116,14 @@ func (r *loader) acrossPolicies(c *Config) {
 		if !p.Enabled {
 			continue
 		}
-		r.noPolicy(p.Judge, known, here.Key("policy"))
+		r.noPolicy(p.Judge, known, own, here.Key("policy"))
 		if p.Judge == "" && len(p.Params) > 0 {
 			at := here.Key("params")
 			r.Faults.Add(r.KeyAt(at), at, yamldoc.Fault{Reason: noParams, Want: wantPolicyBeside})
 		}
 	}
 	for _, t := range c.Catalog.Tools() {
-		r.noPolicy(t.Policy, known, t.Path.Key("policy"))
+		r.noPolicy(t.Policy, known, own, t.Path.Key("policy"))
 	}
 }
 
@@ -150,14 +151,14 @@ func (c *Config) DemoRefunds(p *Pattern) bool {
 	return c.DemoOn() && !slices.ContainsFunc(c.Leaves(*p), func(name string) bool { return !slices.Contains(DemoTools, name) })
 }
 
-// noPolicy refuses the name of a policy that does not exist.
-func (r *loader) noPolicy(name string, known []string, path *yamldoc.Path) {
+// noPolicy refuses the name of a policy that does not exist. own are the policies of the file, without the embedded one.
+func (r *loader) noPolicy(name string, known, own []string, path *yamldoc.Path) {
 	if name == "" || slices.Contains(known, name) {
 		return
 	}
 	f := yamldoc.Fault{Reason: noSuchPolicy(name), DidYouMean: gateway.NearTyped(name, known)}
 	if f.DidYouMean == "" {
-		f.Want = wantPolicyOf(yamldoc.Alternatives(known))
+		f.Want = wantPolicyOf(name, yamldoc.Alternatives(own))
 	}
 	r.Faults.Add(r.At(path), path, f)
 }

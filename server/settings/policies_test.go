@@ -100,7 +100,8 @@ func TestPolicyGrammarFaults(t *testing.T) {
 		"final without answer": {row("{name: end, call: {tool: final, args: {text: x}}, want: block}"), "pg.yaml:20:25: policies.refunds.tests.end.call: wrong form for final; write {tool: final, args: {answer: TEXT}}"},
 		"file and more":        {withPolicy("file: a.yaml", "rules: []"), "pg.yaml:18:5: policies.refunds.rules: not allowed next to file; move it to that file, or remove file"},
 		"no policy":            {strings.Replace(refundTools, "policy: refunds", "policy: refund", 1) + "    rules: [{id: ok, approve: {}}]\n", "pg.yaml:14:76: patterns.supervised_refund.policy: no policy refund; did you mean refunds?"},
-		"no policy of a tool":  {strings.Replace(refundTools, "effect: read\n", "effect: read\n      policy: orders\n", 1) + "    rules: [{id: ok, approve: {}}]\n", "pg.yaml:7:15: catalog.http.read_order.policy: no policy orders; write one of policies: demo_refunds or refunds"},
+		"no policy of a tool":  {strings.Replace(refundTools, "effect: read\n", "effect: read\n      policy: orders\n", 1) + "    rules: [{id: ok, approve: {}}]\n", "pg.yaml:7:15: catalog.http.read_order.policy: no policy orders; write refunds, or add policies: {orders: {rules: [...]}}"},
+		"no policy at all":     {"version: 1\npatterns:\n  supervised_refund: {policy: orders}\n", "pg.yaml:3:31: patterns.supervised_refund.policy: no policy orders; add policies: {orders: {rules: [...]}}"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

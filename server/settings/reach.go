@@ -14,7 +14,7 @@ import (
 func (r *loader) acrossReach(c *Config) {
 	effects := map[string]realTool{}
 	for _, t := range c.Catalog.Tools() {
-		effects[t.Name] = realTool{t.Effect, t.Policy}
+		effects[t.Name] = realTool{t.Effect, t.Policy, t.Path.String()}
 	}
 	for _, p := range c.Patterns {
 		if !p.Enabled {
@@ -22,7 +22,7 @@ func (r *loader) acrossReach(c *Config) {
 		}
 		here := (*yamldoc.Path)(nil).Key("patterns").Key(p.Name)
 		r.mixed(c, p, here, effects)
-		r.acts(p.links(), effects, p.Judge)
+		r.acts(p.links(), effects, p.Judge, here.String())
 		acts := slices.DeleteFunc(c.Leaves(p), func(name string) bool {
 			e := effects[name].effect
 			return e != catalog.Write && e != catalog.Destructive
@@ -38,7 +38,7 @@ func (r *loader) acrossReach(c *Config) {
 	for i, name := range c.Catalog.Expose {
 		links = append(links, toolLink{expose.Item(i), name})
 	}
-	r.acts(links, effects, "")
+	r.acts(links, effects, "", "")
 }
 
 // mixed refuses a pattern that reaches tools of the demo and tools of the file.
@@ -67,12 +67,14 @@ func (r *loader) mixed(c *Config, p Pattern, here *yamldoc.Path, effects map[str
 type realTool struct {
 	effect catalog.Effect
 	policy string
+	path   string
 }
 
-// acts checks the tools among links that change something. judge is the pattern's policy. Without any policy, only an allow
+// acts checks the tools among links that change something. judge is the policy of the pattern at here; without a pattern both
+// are "". Without any policy, only an allow
 // list restricts the tool: that is a fault for a destructive tool and a warning for one that writes (spec/config.md section
 // 5.1).
-func (r *loader) acts(links []toolLink, tools map[string]realTool, judge string) {
+func (r *loader) acts(links []toolLink, tools map[string]realTool, judge, here string) {
 	for _, l := range links {
 		t := tools[l.name]
 		if t.effect != catalog.Write && t.effect != catalog.Destructive {
@@ -81,12 +83,12 @@ func (r *loader) acts(links []toolLink, tools map[string]realTool, judge string)
 		if judge != "" || t.policy != "" {
 			continue
 		}
-		f := yamldoc.Fault{Reason: writesUnjudged(l.name), Want: wantPolicy}
+		f := yamldoc.Fault{Reason: writesUnjudged(l.name), Want: wantPolicyIn(here, t.path)}
 		if t.effect == catalog.Write {
 			r.Faults.Warn(r.At(l.path), l.path, f)
 			continue
 		}
-		f.Reason, f.Want = destroysUnjudged(l.name), wantPolicyOrNone
+		f.Reason, f.Want = destroysUnjudged(l.name), orRemoveIt(wantPolicyIn(here, t.path))
 		r.Faults.Add(r.At(l.path), l.path, f)
 	}
 }

@@ -361,8 +361,13 @@ func noSuchPolicy(name string) string {
 	return fmt.Sprintf("no policy %s", name)
 }
 
-func wantPolicyOf(names string) string {
-	return fmt.Sprintf("write one of policies: %s", names)
+// wantPolicyOf says how to have a policy of that name, or which ones the file has. others is "" if it has none.
+func wantPolicyOf(name, others string) string {
+	add := fmt.Sprintf("add policies: {%s: {rules: [...]}}", name)
+	if others == "" {
+		return add
+	}
+	return fmt.Sprintf("write %s, or %s", others, add)
 }
 
 func simulatedReal(tool, effect string) string {
@@ -385,10 +390,15 @@ func writesUnjudged(tool string) string {
 	return fmt.Sprintf("%s writes, and no policy judges it", tool)
 }
 
-const (
-	wantPolicy       = "write policy: NAME here or at the tool"
-	wantPolicyOrNone = "write policy: NAME here or at the tool, or remove it"
-)
+// wantPolicyIn says where the name of a policy can be: in a pattern or in a tool. pattern is "" for a tool that no pattern calls.
+func wantPolicyIn(pattern, tool string) string {
+	if pattern == "" {
+		return fmt.Sprintf("write policy: NAME in %s", tool)
+	}
+	return fmt.Sprintf("write policy: NAME in %s or in %s", pattern, tool)
+}
+
+func orRemoveIt(want string) string { return want + ", or remove it" }
 
 func destroysUnjudged(tool string) string {
 	return fmt.Sprintf("%s is destructive, and no policy judges it", tool)
