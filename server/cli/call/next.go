@@ -69,23 +69,61 @@ func (n nextStep) marked() (marked nextStep, missing, refused []string) {
 		return n, n.Fill, nil
 	}
 	for _, place := range n.Fill {
-		i := slices.IndexFunc(members, func(m toolargs.Member) bool { return pointerOf(m) == place })
-		if i < 0 {
-			missing = append(missing, place)
-			continue
-		}
-		switch value := string(members[i].Value); {
-		case value == `""` || value == "null" || value == "[]" || value == "{}":
+		value, there := mark(members, ijson.Pointer(place))
+		switch text := string(ijson.Canonical(value)); {
+		case !there || text == `""` || text == "null" || text == "[]" || text == "{}":
 			missing = append(missing, place)
 		default:
 			refused = append(refused, place)
 		}
-		if !strings.ContainsAny(string(members[i].Value[:1]), "[{") {
-			members[i].Value = ijson.Canonical("<" + nameOf(members[i]) + ">")
-		}
 	}
 	n.Arguments = toolargs.JoinMembers(members)
 	return n, missing, refused
+}
+
+// mark writes a placeholder at a place of the arguments, unless a list or an object is there. It returns the value that was there.
+func mark(members []toolargs.Member, place ijson.Pointer) (was any, there bool) {
+	tokens := place.Tokens()
+	if len(tokens) == 0 {
+		return nil, false
+	}
+	i := slices.IndexFunc(members, func(m toolargs.Member) bool { return nameOf(m) == tokens[0] })
+	if i < 0 {
+		return nil, false
+	}
+	var value any
+	inside := ijson.Pointer("")
+	for _, token := range tokens[1:] {
+		inside = inside.Member(token)
+	}
+	if json.Unmarshal(members[i].Value, &value) != nil {
+		return nil, false
+	}
+	if was, there = inside.In(value); !there {
+		return nil, false
+	}
+	switch was.(type) {
+	case map[string]any, []any:
+		return was, true
+	}
+	if inside == "" {
+		value = placeholder(tokens)
+	} else if marked, ok := ijson.Set(value, inside, placeholder(tokens)); ok {
+		value = marked
+	}
+	members[i].Value = ijson.Canonical(value)
+	return was, true
+}
+
+// placeholder returns the placeholder of a place. An item of a list has the name of its list.
+func placeholder(tokens []string) string {
+	name := tokens[0]
+	for _, token := range tokens {
+		if _, err := strconv.Atoi(token); err != nil {
+			name = token
+		}
+	}
+	return "<" + name + ">"
 }
 
 // nameOf returns the name of a member.
@@ -93,11 +131,6 @@ func nameOf(m toolargs.Member) string {
 	var name string
 	_ = json.Unmarshal(m.Name, &name) // the names of members that were read are texts
 	return name
-}
-
-// pointerOf returns the pointer to a member of the arguments (RFC 6901).
-func pointerOf(m toolargs.Member) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(nameOf(m))
 }
 
 // undecided reports whether the reader must decide something before there is a call to make.

@@ -104,6 +104,10 @@ func TestNextInWords(t *testing.T) {
 		"refused values": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"n":7,"order_id":"../x","a/b":{"c":1},"plan":[],"text":""},"changed":[],"fill":["/order_id","/a~1b","/plan","/text"]}`,
 			want: "next: Fix these arguments and call again:\n  fill in /plan, /text\n  change /order_id, /a~1b\n" +
 				"  patterngate call t --args '{\"n\":7,\"order_id\":\"<order_id>\",\"a/b\":{\"c\":1},\"plan\":[],\"text\":\"<text>\"}'\n"},
+		"refused inside a plan": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"plan":{"steps":[{"args":{"month":4},"tool":"write_file"},{"tool":""}]}},"changed":[],"fill":["/plan/steps/0/tool","/plan/steps/0/args/month","/plan/steps/1/tool","/plan/steps/7"]}`,
+			problems: `[{"pointer":"/plan/steps/0/tool","want":"one of a, b"}]`,
+			want: "next: Fix these arguments and call again:\n  fill in /plan/steps/1/tool, /plan/steps/7\n  change /plan/steps/0/tool: one of a, b, /plan/steps/0/args/month\n" +
+				"  patterngate call t --args '{\"plan\":{\"steps\":[{\"args\":{\"month\":\"<month>\"},\"tool\":\"<tool>\"},{\"tool\":\"<tool>\"}]}}'\n"},
 		"refused, with what is wanted": {status: "stopped", next: `{"action":"fix_and_retry","tool":"t","arguments":{"nights":20},"changed":[],"fill":["/nights"]}`,
 			problems: `[{"pointer":"/a","want":"other"},{"pointer":"/nights","want":"at most 9"}]`,
 			want:     "next: Fix these arguments and call again:\n  change /nights: at most 9\n  patterngate call t --args '{\"nights\":\"<nights>\"}'\n"},
