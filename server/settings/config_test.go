@@ -178,7 +178,7 @@ func TestLoadConfigRefusesVariables(t *testing.T) {
 		in   settings.Sources
 		want string
 	}{
-		"words for seconds":   {settings.Sources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=abc"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got "abc"; write a number of seconds: 60`},
+		"words for seconds":   {settings.Sources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=abc"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got "abc"; write a number of seconds from 0 to 3600`},
 		"odd number":          {settings.Sources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=1_0"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got 1_0; write 10, or "1_0" for text`},
 		"negative seconds":    {settings.Sources{Environ: []string{"OPENAI_TIMEOUT_SECONDS=-1"}}, `OPENAI_TIMEOUT_SECONDS: llm.timeout_seconds: got -1; write a number of seconds from 0 to 3600`},
 		"unknown provider":    {settings.Sources{Environ: []string{"PATTERNGATE_LLM_PROVIDER=rule"}}, `PATTERNGATE_LLM_PROVIDER: llm.provider: got "rule"; write auto, openai or rules; did you mean rules?`},

@@ -99,7 +99,7 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"seconds as words": {
 			"version: 1\nllm: {timeout_seconds: soon}\n",
-			`pg.yaml:2:24: llm.timeout_seconds: got "soon"; write a number of seconds: 60`,
+			`pg.yaml:2:24: llm.timeout_seconds: got "soon"; write a number of seconds from 0 to 3600`,
 		},
 		"negative seconds": {
 			"version: 1\nllm: {timeout_seconds: -1}\n",
@@ -119,11 +119,11 @@ func TestLoadConfigRefusesKeys(t *testing.T) {
 		},
 		"list for a number": {
 			"version: 1\nllm: {max_retries: [1]}\n",
-			"pg.yaml:2:20: llm.max_retries: got a list; write a whole number: 2",
+			"pg.yaml:2:20: llm.max_retries: got a list; write a whole number from 0 to 10",
 		},
 		"boolean for a number": {
 			"version: 1\nllm: {max_retries: true}\n",
-			"pg.yaml:2:20: llm.max_retries: got true; write a whole number: 2",
+			"pg.yaml:2:20: llm.max_retries: got true; write a whole number from 0 to 10",
 		},
 		"unknown provider": {
 			"version: 1\nllm: {provider: opnai}\n",

@@ -86,8 +86,7 @@ func Scaled(name string, b Bounds, show func() any, set func(float64)) Key {
 	return Key{
 		Name: name, Numeric: true, Takes: b.takes(), Form: func() map[string]any { return b.Form() },
 		Read: func(r *Reader, n *yamldoc.Node, path *yamldoc.Path) {
-			now, _ := show().(float64)
-			if v, ok := r.number(n, path, b, now); ok {
+			if v, ok := r.number(n, path, b); ok {
 				set(v)
 			}
 		},
@@ -179,28 +178,33 @@ func (b Bounds) span() string {
 	return from + " to " + yamldoc.NumberText(b.Max)
 }
 
-// meant returns the number that a text was meant to be, else the one in force.
-func (b Bounds) meant(n *yamldoc.Node, now float64) float64 {
-	if n.Kind != yamldoc.Text {
-		return now
+// wanted returns what to write in the place of a value that is no number: the number that a text was meant to be, else the bounds.
+func (b Bounds) wanted(n *yamldoc.Node) string {
+	if v, ok := b.meant(n); ok {
+		return "write " + b.words() + ": " + yamldoc.NumberText(v)
 	}
-	v := math.NaN()
+	return "write " + b.span()
+}
+
+// meant returns the number that a text was meant to be. ok is false if the text is not clear, or the number is out of bounds.
+func (b Bounds) meant(n *yamldoc.Node) (v float64, ok bool) {
+	if n.Kind != yamldoc.Text {
+		return 0, false
+	}
+	v = math.NaN()
 	if part := textNumber.FindStringSubmatch(n.Text); part != nil {
 		v, _ = strconv.ParseFloat(part[1], 64)
 	}
 	if d, err := time.ParseDuration(n.Text); err == nil && b.Unit == InSeconds {
 		v = d.Seconds()
 	}
-	if v >= b.Min && v <= b.Max && !(b.Whole && v != math.Trunc(v)) {
-		return v
-	}
-	return now
+	return v, v >= b.Min && v <= b.Max && !(b.Above && v == b.Min) && !(b.Whole && v != math.Trunc(v))
 }
 
-// number reads a number. The argument now is the value in force, for the message.
-func (r *Reader) number(n *yamldoc.Node, path *yamldoc.Path, b Bounds, now float64) (float64, bool) {
+// number reads a number.
+func (r *Reader) number(n *yamldoc.Node, path *yamldoc.Path, b Bounds) (float64, bool) {
 	if n.Kind != yamldoc.Number {
-		r.Wrong(n, path, "write "+b.words()+": "+yamldoc.NumberText(b.meant(n, now)))
+		r.Wrong(n, path, b.wanted(n))
 		return 0, false
 	}
 	reason := ""
