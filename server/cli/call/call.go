@@ -283,7 +283,7 @@ func (c *toolCall) why(cause string) {
 const maxProgressLine = 200
 
 // progress returns the function that shows a call's progress, or nil with --quiet. At a terminal it is one line that
-// changes; elsewhere each step is a line.
+// changes; elsewhere each step is a line. A line that says the same as the line before it is left out.
 func (c *toolCall) progress() func(string) {
 	if c.quiet {
 		return nil
@@ -291,8 +291,12 @@ func (c *toolCall) progress() func(string) {
 	if c.errs.line != nil {
 		return c.errs.line.Say
 	}
-	color := c.ColoredAt(c.Err)
+	color, before := c.ColoredAt(c.Err), ""
 	return func(line string) {
+		if line == before {
+			return
+		}
+		before = line
 		_, _ = fmt.Fprintln(c.errs, console.Paint(color, console.Dim, printable.Text(console.Cut(line, maxProgressLine))))
 	}
 }

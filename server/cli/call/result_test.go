@@ -199,6 +199,19 @@ func TestRemarksAfterAResult(t *testing.T) {
 	}
 }
 
+// A line of progress that repeats the one before it is left out.
+func TestProgressIsPrintedOnce(t *testing.T) {
+	var errs bytes.Buffer
+	c := toolCall{Commands: &Commands{Console: &console.Console{Err: &errs, Color: "never"}}, errs: &lockedWriter{to: &errs}}
+	say := c.progress()
+	for _, line := range []string{"call: waiting", "call: waiting", "call: done", "call: waiting"} {
+		say(line)
+	}
+	if got, want := errs.String(), "call: waiting\ncall: done\ncall: waiting\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}
+
 // printed is what a result is on standard output and standard error, and its exit code.
 func printed(t *testing.T, a console.Console, result upstream.Result) (string, string, int) {
 	t.Helper()
