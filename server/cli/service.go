@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"patterngate/catalog/demo"
 	"patterngate/catalog/pins"
 	"patterngate/gateway/approver"
 	"patterngate/patterns/local"
@@ -107,8 +108,17 @@ func (a *serviceOpener) callServer(load func() (assembly.Loaded, error), logs io
 			_, kept, err := s.Engine().Operator().Kept(run)
 			return err == nil && kept.Config != "" && kept.Config != loaded.Hash()
 		},
+		Sample:   sampleOf,
 		Unlisted: func(name string) call.Unlisted { return unlisted(s.Config(), name) },
 	}, nil
+}
+
+// sampleOf returns the arguments of a tool for which the demo has data. It returns "" for tools that have data for more.
+func sampleOf(tool string) string {
+	if tool != "run_orchestrator" {
+		return ""
+	}
+	return "report_date=" + demo.ReportDate
 }
 
 // unlisted returns why the server of a configuration does not list a tool that the configuration knows.

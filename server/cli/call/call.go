@@ -194,6 +194,11 @@ func (c *toolCall) conclude(ctx context.Context, to *callee, result upstream.Res
 	if ours && e.Joined && written == nil && to.earlier != nil && to.earlier(e.RunID) {
 		c.note(joinedEarlier(e.RunID, e.exit() == exitWaiting))
 	}
+	if ours && e.Demo && e.NoResult && written == nil && to.sample != nil {
+		if sample := to.sample(c.name); sample != "" {
+			c.note(demoDataOnly(sample))
+		}
+	}
 	if ours && written == nil && to.cause != nil && (e.NoResult || e.Status == "stopped") {
 		c.why(to.cause(e.RunID))
 	}

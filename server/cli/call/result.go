@@ -27,6 +27,7 @@ type envelope struct {
 	Answered                           bool // there is an answer
 	Joined                             bool // the run was begun by an earlier equal call
 	NoResult                           bool // no call of the run returned a result
+	Demo                               bool // a reachable tool is one of the demo
 	Dry                                bool // the result is of a dry run
 	Verdict                            string
 	Next                               nextStep
@@ -52,7 +53,7 @@ func readEnvelope(structured json.RawMessage) (envelope, bool) {
 	}
 	e := envelope{Status: text("status"), StopReason: text("stop_reason"), RunID: text("run_id"), Summary: text("summary"), Answered: text("answer") != ""}
 	e.NoResult = text("answered") == gateway.AnsweredNo
-	e.Joined = string(members["joined"]) == "true"
+	e.Joined, e.Demo = string(members["joined"]) == "true", string(members["demo"]) == "true"
 	e.Dry, e.Verdict = string(members[dryArgument]) == "true", text("verdict")
 	_ = json.Unmarshal(members["problems"], &e.Problems) // problems of another form are only shown
 	known := slices.Contains([]string{"ok", "stopped", "running", "waiting"}, e.Status)

@@ -181,6 +181,10 @@ func TestRemarksAfterAResult(t *testing.T) {
 			"call: this call joined " + run + ", which began under an earlier configuration\n"},
 		"of this configuration": {t.Context(), `"waiting","joined":true`, toolCall{}, callee{here: true, kept: true, earlier: func(string) bool { return false }}, "HEAD\nnext: Nothing to do.\n", ""},
 		"not joined":            {t.Context(), `"waiting"`, toolCall{}, callee{here: true, kept: true, earlier: func(string) bool { return true }}, "HEAD\nnext: Nothing to do.\n", ""},
+		"no data of the demo": {t.Context(), `"ok","answered":"no","demo":true`, toolCall{name: "report"}, callee{here: true, kept: true, sample: func(tool string) string { return tool + "=2026-02-26" }},
+			"HEAD\nnext: Nothing to do.\n", "call: the demo has data only for report=2026-02-26\n"},
+		"data of the demo":       {t.Context(), `"ok","answered":"partly","demo":true`, toolCall{name: "report"}, callee{here: true, kept: true, sample: func(tool string) string { return tool }}, "HEAD\nnext: Nothing to do.\n", ""},
+		"no data of other tools": {t.Context(), `"ok","answered":"no"`, toolCall{name: "report"}, callee{here: true, kept: true, sample: func(tool string) string { return tool }}, "HEAD\nnext: Nothing to do.\n", ""},
 		"cause, quiet": {t.Context(), `"stopped"`, toolCall{quiet: true}, callee{here: true, kept: true, cause: func(string) string { return "connection refused" }}, "HEAD\nnext: Nothing to do.\n",
 			"cause: connection refused\n"},
 	} {
@@ -192,6 +196,9 @@ func TestRemarksAfterAResult(t *testing.T) {
 			result := upstream.Result{Content: []upstream.Block{{Type: "text", Text: "HEAD\nNEXT {}"}}, Raw: json.RawMessage(`{}`),
 				Structured: json.RawMessage(`{"status":` + tt.status + `,"run_id":"` + run + `","summary":"s","next":{"action":"done"}}`)}
 			err := c.conclude(tt.ctx, &to, result, tt.ctx.Err())
+			if code, exits := errors.AsType[console.ExitCode](err); err != nil && tt.ctx.Err() == nil && (!exits || code == console.ExitDone) {
+				t.Errorf("it ends with %v", err)
+			}
 			if interrupted := tt.ctx.Err() != nil; errors.Is(err, context.Canceled) != interrupted || out.String() != tt.out || errs.String() != tt.errs {
 				t.Errorf("%v, standard output\n%swant\n%sstandard error\n%swant\n%s", err, out.String(), tt.out, errs.String(), tt.errs)
 			}

@@ -29,6 +29,7 @@ type callee struct {
 	held     map[string]Held            // held tools, which the server does not list
 	cause    func(run string) string    // nil: unknown; see Server
 	earlier  func(run string) bool      // nil: unknown; see Server
+	sample   func(tool string) string   // nil: unknown; see Server
 	unlisted func(name string) Unlisted // nil: unknown; see Server
 }
 
@@ -77,6 +78,7 @@ type Server struct {
 	Held     map[string]Held            // tools that nobody can call yet, by name; the server does not list them
 	Cause    func(run string) string    // returns why a call of a run failed, for the person here only; "": unknown
 	Earlier  func(run string) bool      // reports whether a run began under another configuration than this one
+	Sample   func(tool string) string   // returns the only arguments of a tool of the demo for which it has data; "": any
 	Unlisted func(name string) Unlisted // says why the server does not list a tool
 }
 
@@ -130,7 +132,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, cause: s.Cause, earlier: s.Earlier, unlisted: s.Unlisted, wait: ended}, nil
+	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, cause: s.Cause, earlier: s.Earlier, sample: s.Sample, unlisted: s.Unlisted, wait: ended}, nil
 }
 
 // dialed connects to a server over HTTP.

@@ -76,6 +76,9 @@ func notSaidDry(tool string) string {
 
 func saidError(tool string) string { return "call " + tool + ": the tool says that this is an error" }
 
+// demoDataOnly says for which arguments the demo has data.
+func demoDataOnly(sample string) string { return "the demo has data only for " + sample }
+
 const noDryRun = "this tool has no dry run; nothing was sent"
 
 const notKept = "the run ended with this process, because --state :memory: keeps nothing. " +
