@@ -53,7 +53,7 @@ func TestDoctor(t *testing.T) {
 		"bad configuration": {func(h initHome) map[string]any {
 			putFile(t, filepath.Join(h.dir, "bad.yaml"), "version: 1\nlgo: {}\n")
 			return map[string]any{"patterngate": ours(h, "--config", filepath.Join(h.dir, "bad.yaml"))}
-		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "config", Detail: "bad.yaml:2:"}, {State: doctorFail, Check: "start", Detail: "it says"}}},
+		}, console.ExitFault, []doctorRow{{State: doctorFail, Check: "config", Detail: "bad.yaml:2:"}, {State: doctorFail, Check: "start", Detail: "it does not start with this configuration"}}},
 		"junk and bad tools": {func(initHome) map[string]any {
 			return map[string]any{"patterngate": map[string]any{"command": foreignServer(t, "patterngate"), "args": []string{"serve"}, "env": map[string]string{
 				foreignSays:  "hello",

@@ -1,11 +1,13 @@
 package doctor
 
 import (
+	"os"
 	"runtime"
 
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/importer"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
 
@@ -13,19 +15,37 @@ import (
 type Bypass struct {
 	Client, File, Server string
 	Ours                 string // the catalog's server that it is; "": none
+	Off                  string // the server of the file that it is, which is off; "": none
 }
 
-// tell adds the finding for doctor. config is the file that the client's Patterngate reads; "" if there is none.
-func (b Bypass) tell(config string, f *findings) {
+// tell adds the finding for doctor. config is the file that the client's Patterngate reads; "" if there is none. usual is the
+// file that init would write, if it exists; init does not overwrite it.
+func (b Bypass) tell(config, usual string, f *findings) {
 	server := console.OtherName(b.Server)
 	switch {
 	case b.Ours != "":
 		f.fail("gate", fixDirect(b.Client, console.ShellWord(runtime.GOOS, config), server, b.File), directOurs(server, b.File, console.OtherName(b.Ours)))
+	case b.Off != "":
+		f.warn("gate", fixOff(server, b.File, console.OtherName(b.Off), config), directOff(server, b.File, console.OtherName(b.Off), config))
 	case config != "":
 		f.warn("gate", fixUnknown(server, b.File, config), direct(server, b.File))
+	case usual != "":
+		f.warn("gate", fixReplace(b.Client, server, b.File, usual), direct(server, b.File))
 	default:
 		f.warn("gate", fixImport(b.Client, server, b.File), direct(server, b.File))
 	}
+}
+
+// usualConfig returns the path of the configuration that init would write, or "" if there is no file.
+func usualConfig(environ []string) string {
+	path, _, err := settings.Path(settings.Sources{Environ: environ})
+	if err != nil || path == "" {
+		return ""
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return ""
+	}
+	return path
 }
 
 // Bypasses returns the servers of the catalog that clients of this machine also start directly. They have the same command
@@ -69,10 +89,14 @@ func aroundIn(in importer.ClientFile, others []importer.ClientServer, c tools.Ca
 		}
 		b := Bypass{Client: in.Client.Name, File: in.File.Path, Server: s.Name}
 		for _, ours := range c.Servers {
-			if ours.Enabled && importer.SameServer(s, ours) {
-				b.Ours = ours.Name
+			if !importer.SameServer(s, ours) {
+				continue
+			}
+			if ours.Enabled {
+				b.Ours, b.Off = ours.Name, ""
 				break
 			}
+			b.Off = ours.Name
 		}
 		found = append(found, b)
 	}

@@ -260,7 +260,7 @@ func (a *Commands) examine(ctx context.Context, client clientfile.Client, named 
 		catalog, config = a.examineEntry(ctx, host, client, ours, f)
 	}
 	for _, b := range aroundIn(importer.ClientFile{Client: client, File: file}, others, catalog) {
-		b.tell(config, f)
+		b.tell(config, usualConfig(a.Environ), f)
 	}
 }
 

@@ -105,7 +105,7 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 	if loaded != nil {
 		examineNames(ctx, &loaded.Catalog, f)
 	}
-	a.examineServer(ctx, start, s.Name, f)
+	a.examineServer(ctx, start, s.Name, loaded != nil, f)
 	if loaded == nil {
 		return tools.Catalog{}, ""
 	}

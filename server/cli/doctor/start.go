@@ -87,11 +87,16 @@ func (p *startedProgram) end() {
 	}
 }
 
-// examineServer starts the program, lists its tools and checks them.
-func (a *Commands) examineServer(ctx context.Context, start clientStart, name string, f *findings) {
+// examineServer starts the program, lists its tools and checks them. fits reports whether the configuration loads. If it does
+// not, that is why the program does not start, and its faults are not printed again.
+func (a *Commands) examineServer(ctx context.Context, start clientStart, name string, fits bool, f *findings) {
 	ctx, cancel := context.WithTimeout(ctx, serveWithin)
 	defer cancel()
 	p, err := startProgram(ctx, start)
+	if err != nil && !fits {
+		f.fail("start", fixConfig, notWithConfig)
+		return
+	}
 	if err != nil {
 		f.fail("start", fixStart(clientfile.CommandLine(runtime.GOOS, clientfile.Entry{Command: start.command, Args: start.args})), notStarted(start.dir, err))
 		return

@@ -71,6 +71,9 @@ const (
 	onlyMessages = "only MCP messages"
 )
 
+// notWithConfig is the detail of a start that failed because of the configuration, which has its own finding.
+const notWithConfig = "it does not start with this configuration"
+
 func startedIn(dir string) string             { return "in " + dir }
 func notStarted(dir string, why error) string { return fmt.Sprintf("in %s: %v", dir, why) }
 func fixStart(command string) string          { return "run it by hand: " + command }
@@ -227,6 +230,19 @@ func fixDirect(client, config, server, file string) string {
 }
 func fixUnknown(server, file, config string) string {
 	return "add the server to catalog.servers in " + config + ", or " + removeServer(server, file)
+}
+
+// directOff is direct for a server that the configuration has but does not enable.
+func directOff(server, file, ours, config string) string {
+	return direct(server, file) + "; " + ours + " is in " + config + " but off (enabled: false)"
+}
+func fixOff(server, file, ours, config string) string {
+	return "patterngate catalog accept " + ours + " --config " + config + ", which lists its tools, or " + removeServer(server, file)
+}
+
+// fixReplace is fixImport if init would find a configuration. init takes out of the client's file what that configuration has.
+func fixReplace(client, server, file, config string) string {
+	return "add the server to catalog.servers in " + config + " and run patterngate init --import " + client + " --replace, or " + removeServer(server, file)
 }
 func fixImport(client, server, file string) string {
 	return "patterngate init --import " + client + ", or " + removeServer(server, file)
