@@ -35,6 +35,7 @@ func (e *Envelope) text(dst []byte, observations []observation) []byte {
 	dst = e.appendBlocked(dst)
 	dst = e.appendAnswer(dst)
 	dst = e.appendAggregate(dst)
+	dst = e.appendChanges(dst)
 	dst = e.appendObservations(dst, observations)
 	dst = e.appendEffects(dst)
 	dst = e.appendJudged(dst)
@@ -76,10 +77,28 @@ func (e *Envelope) appendProblems(dst []byte) []byte {
 		return dst
 	}
 	dst = append(dst, "PROBLEMS\n"...)
+	var nearest []string
 	for _, p := range e.Problems {
+		if p.Reason == reasonCandidate {
+			nearest = append(nearest, candidateName(p))
+			continue
+		}
 		dst = appendProblem(dst, p)
 	}
+	if len(nearest) > 0 {
+		dst = append(append(dst, cameNearest(sentence.List(nearest))...), '\n')
+	}
 	return dst
+}
+
+// reasonCandidate is the reason of a problem that names a tool that the goal may mean.
+const reasonCandidate = "candidate"
+
+// candidateName returns the name in a candidate's problem, for a text.
+func candidateName(p document.Problem) string {
+	name := ""
+	_ = json.Unmarshal(p.Got, &name) // a long name is an object here, and becomes an empty label
+	return sentence.Label(name)
 }
 
 func appendProblem(dst []byte, p document.Problem) []byte {

@@ -32,6 +32,29 @@ const (
 	replyPart      = "; reply "
 )
 
+// cameNearest names the tools that a goal may mean, if the offline rules could choose none.
+func cameNearest(names string) string {
+	return fmt.Sprintf("These came nearest: %s. If you mean one of them, write its name or words of its description in the request.", names)
+}
+
+// The changes of a person who approved a call with other arguments.
+
+func approvedWithChanges(simulated bool, call, changes string) string {
+	who := "A person"
+	if simulated {
+		who = "The simulated person"
+	}
+	return fmt.Sprintf("%s approved %s with changes: %s.", who, call, changes)
+}
+
+func changedArgument(name, from, to string) string { return fmt.Sprintf("%s %s -> %s", name, from, to) }
+
+func addedArgument(name, to string) string { return fmt.Sprintf("%s added, %s", name, to) }
+
+func removedArgument(name, from string) string { return fmt.Sprintf("%s removed, was %s", name, from) }
+
+func moreChanges(n int) string { return fmt.Sprintf("%d more", n) }
+
 // Headings of the text channel.
 
 func answerHeading(whose string) string {
