@@ -276,8 +276,12 @@ func (c *ChildCall) outcome(rest ChildRest, reason string) patterns.Outcome {
 func (c *ChildCall) failed(rest ChildRest, reason string) patterns.Outcome {
 	out := patterns.Outcome{
 		State: patterns.Failed, Reason: reason, Child: c.childID(rest), Cost: rest.Cost,
-		Output: map[string]any{"status": "stopped", "stop_reason": rest.Ended.Result.StopReason},
 	}
+	about := map[string]any{"status": "stopped", "stop_reason": rest.Ended.Result.StopReason}
+	if say := rest.Ended.Result.Say; say != "" { // only a person can answer it
+		about["say"] = say
+	}
+	out.Output = about
 	if rest.Acted {
 		out.State = patterns.Unknown
 	}

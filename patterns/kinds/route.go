@@ -155,7 +155,8 @@ func (r *routing) delegate(route gateway.Route) (declined bool, _ *step.Stop) {
 	row.Attempts, row.ChildRunID = step.ShownAttempts(c.Attempts), out.Child
 	if out.State != patterns.OK && out.Reason != patterns.ReasonBadResult {
 		row.ObservationError = step.ChildStopReason(out)
-		return false, shows(step.Stopped(patterns.PhaseDelegate, step.CallReason(gateway.RouteFamily, permit, out)))
+		stop := step.Stopped(patterns.PhaseDelegate, step.CallReason(gateway.RouteFamily, permit, out))
+		return false, shows(stop.Showing(func(result *patterns.Result) { result.Say = step.ChildSay(out) }))
 	}
 	return r.answeredBy(route, row, out)
 }

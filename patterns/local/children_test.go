@@ -146,6 +146,9 @@ func (m houseModel) Ask(_ context.Context, q patterns.Question) (patterns.Answer
 	if q.Decision() {
 		text = m.says[m.pattern]
 	}
+	if question, asks := strings.CutPrefix(text, "ask: "); asks {
+		return patterns.Answer{}, &patterns.ModelFault{Reason: "goal_unclear", Say: question}
+	}
 	return patterns.Answer{Text: text, Usage: patterns.Usage{Requests: 1, InputTokens: 10, OutputTokens: 5}}, nil
 }
 
@@ -343,3 +346,26 @@ func TestParentsWaitForPeople(t *testing.T) {
 
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
+
+// A child that stops with a question for the person passes it to the run that began it.
+func TestQuestionsOfChildRuns(t *testing.T) {
+	onBothHouses(t, func(t testing.TB) *house {
+		h := desk(t, nil)
+		h.says["desk"] = "ask: Which member?"
+		return h
+	}, func(t *testing.T, h *house, p port) {
+		ended, err := h.start(p.Engine, "hall")
+		if err != nil || ended.Result.StopReason != "route_error:desk" || ended.Result.Say != "Which member?" {
+			t.Fatalf("%+v, %v; want the question of the desk", ended.Result, err)
+		}
+		events := p.intact(t, ended.RunID)
+		s, _ := p.Run(mine, ended.RunID)
+		job, err := h.Job(patterns.Begun{Pattern: s.Pattern, Caller: patterns.Caller{Principal: mine}, Arguments: s.Arguments})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := local.ReplayStored(events, job); err != nil || again.Result.Say != "Which member?" {
+			t.Errorf("it replays, %v, with the question %q", err, again.Result.Say)
+		}
+	})
+}

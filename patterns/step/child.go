@@ -24,6 +24,16 @@ func ChildStopReason(out patterns.Outcome) string {
 	return reason
 }
 
+// ChildSay returns the question for the person at which the child run of a call stopped. It returns "" if there is none.
+func ChildSay(out patterns.Outcome) string {
+	if ChildStopReason(out) == "" || out.State != patterns.Failed {
+		return ""
+	}
+	about, _ := out.Output.(map[string]any)
+	say, _ := about["say"].(string)
+	return say
+}
+
 // ShareLeft returns what the run has left of its budget for child runs. It leaves out the time, which the engine knows.
 func (l *Log) ShareLeft() patterns.Share {
 	return patterns.ShareLeft(l.Spec.Budget, l.Gate.Tried(), l.Usage)

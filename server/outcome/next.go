@@ -166,7 +166,11 @@ func (a account) nameAt() ijson.Pointer {
 // not.
 func (a account) say() string {
 	if a.Say != "" {
-		return sentence.AtMost(printable.Text(a.Say), sentence.MaxLength)
+		said := printable.Text(a.Say)
+		if gateway.Wrote(a.Ledger) {
+			said = sentence.Joined(said, a.written())
+		}
+		return sentence.AtMost(said, sentence.MaxLength)
 	}
 	_, why := a.why()
 	if a.RawName != "" {
