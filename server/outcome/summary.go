@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
@@ -55,7 +57,7 @@ func (a account) outcome() string {
 		done, retried := a.tasksDone()
 		return tasksCompleted(a.whose(), done, planned(a.Plan), a.time(), retried, a.health())
 	case gateway.Routing:
-		return routeAnswered(printable.Name(a.SelectedRoute), a.proposer(), cmp.Or(a.Spec.Words.Request, "request"), a.time(), a.declined())
+		return routeAnswered(printable.Name(a.SelectedRoute), a.proposer(), cmp.Or(a.Spec.Words.Request, "request"), a.time(), a.declined()+a.notConsidered())
 	case gateway.Supervisor:
 		return actionsCompleted(a.actionsDone(), a.proposers(), a.time(), a.judged())
 	case gateway.Call:
@@ -292,6 +294,32 @@ func (a account) declined() string {
 		return ""
 	}
 	return targetsDeclined(n, a.target())
+}
+
+// notConsidered says that the request names a route that the offline rules did not consider, because it can write. It returns "" if
+// there is none, or someone else chose.
+func (a account) notConsidered() string {
+	if a.proposer() != theRules || a.Spec.RulesMayWrite || a.Spec.Catalog == nil {
+		return ""
+	}
+	goal, _ := a.Arguments[a.Spec.GoalArgument()].(string)
+	said := wordsOf(goal)
+	var names []string
+	for _, name := range a.Spec.Policy {
+		tool, ok := a.Spec.Catalog.Tool(name)
+		if ok && name != a.SelectedRoute && tool.Effect != catalog.Read && !tool.Simulated && slices.ContainsFunc(wordsOf(name), func(w string) bool { return slices.Contains(said, w) }) {
+			names = append(names, printable.Name(name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return writesNotConsidered(sentence.List(names), len(names))
+}
+
+// wordsOf returns the words of a text or a name in lower case.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // target returns what a routing pattern calls its targets.

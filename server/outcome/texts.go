@@ -69,6 +69,15 @@ func targetsDeclined(n int, target string) string {
 	return fmt.Sprintf(" %s declined.", sentence.Count(n, target))
 }
 
+// writesNotConsidered says which routes the offline rules left out. n is how many they are.
+func writesNotConsidered(names string, n int) string {
+	they := "it"
+	if n > 1 {
+		they = "they"
+	}
+	return fmt.Sprintf(" The offline rules did not consider %s, because %s can write. They choose a write only with llm: {provider: rules}.", names, they)
+}
+
 func policyChanged(n int) string { return fmt.Sprintf(" The policy changed %d.", n) }
 
 func personApproved(n int) string { return fmt.Sprintf(" A person approved %d.", n) }

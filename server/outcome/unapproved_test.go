@@ -1,9 +1,11 @@
 package outcome
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
@@ -29,6 +31,43 @@ func TestUnapprovedStep(t *testing.T) {
 		}
 		if got, want := a.counsel(), `The comment: "not today".`; trace != nil && got != want {
 			t.Errorf("%s: counsel = %q, want %q", kind, got, want)
+		}
+	}
+}
+
+// The summary names a route that the request names too and that the offline rules left out, because it can write.
+func TestWritesNotConsidered(t *testing.T) {
+	tools := []catalog.Tool{{Name: "lend_book", Effect: catalog.Write}, {Name: "look_up"}, {Name: "lend_demo", Effect: catalog.Write, Simulated: true}}
+	input, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{"id":{"type":"string"}},"required":["id"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools[1].Effect = catalog.Read
+	for i := range tools {
+		tools[i].Description, tools[i].Input = "Does it.", input
+		tools[i].Do = func(context.Context, catalog.Call) (any, error) { return nil, nil }
+	}
+	all, err := catalog.New(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		request, model string
+		mayWrite       bool
+		want           string
+	}{
+		"named":         {"Lend book b-1", "rules", false, " The offline rules did not consider lend_book, because it can write. They choose a write only with llm: {provider: rules}."},
+		"not named":     {"Where is it?", "rules", false, ""},
+		"may be chosen": {"Lend book b-1", "rules", true, ""},
+		"by a model":    {"Lend book b-1", "gpt", false, ""},
+	} {
+		a := account{Call: arguments.Call{Arguments: map[string]any{"request": tt.request}, Model: tt.model}, Result: patterns.Result{StopReason: patterns.Success, SelectedRoute: "look_up"}}
+		a.Spec = patterns.Spec{Kind: gateway.Routing, Catalog: all, Policy: []string{"lend_book", "look_up", "lend_demo"}, RulesMayWrite: tt.mayWrite, Goal: "request"}
+		if got := a.notConsidered(); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		if !strings.HasSuffix(a.outcome(), "."+tt.want) {
+			t.Errorf("%s: the outcome is %q", name, a.outcome())
 		}
 	}
 }
