@@ -148,7 +148,7 @@ func (a *app) commands(serve *serveCommands, sign *signing.Signer) []*cobra.Comm
 	}
 	trials := &trial.Commands{Console: &a.Console, Inbox: &a.Inbox, Open: service.hookedServer}
 	imports := &importer.Commands{Console: &a.Console, Config: &a.Config, Fault: a.SetupFault, ConfigFault: a.ConfigFault, Logger: a.Logger}
-	checks := &doctor.Commands{Console: &a.Console}
+	checks := &doctor.Commands{Console: &a.Console, Sources: a.Sources}
 	policies := &policycheck.Commands{Console: &a.Console, Opener: opener, Sources: a.Sources, Warn: a.Warn, Fault: a.ConfigFault, Loaded: a.NoteUnused}
 	catalog := &catalogcmd.Commands{StateFile: state, Signer: sign, Call: service.callTool}
 	operator := &operations.Commands{StateFile: state, Signer: sign}

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/importer"
+	"patterngate/server/settings"
 	"patterngate/server/settings/tools"
 )
 
@@ -38,6 +40,7 @@ type findings struct {
 	rows   []finding
 	tools  int           // how many tools the program lists
 	first  time.Duration // time until the first answer; 0: none
+	starts bool          // the client starts Patterngate
 }
 
 func (f *findings) ok(check, detail string) {
@@ -93,6 +96,7 @@ func (f *findings) summary() string {
 // Commands has what the command needs that checks how clients start Patterngate.
 type Commands struct {
 	*console.Console
+	Sources func() settings.Sources // of the configuration that this shell would use
 }
 
 // Command returns the command "doctor". It starts this program as clients do and looks for problems:
@@ -112,7 +116,8 @@ func (a *Commands) Command() *cobra.Command {
 			"called, and no server keeps running.\n\n" +
 			"It also finds servers that a client starts directly, without the policy. The check fails if such a server is " +
 			"also in your catalog. Any other server is a warning.\n\n" +
-			"A client without problems is one line. Every warning and failure comes with its fix.\n\n" +
+			"A client without problems is one line. Every warning and failure comes with its fix. If no client " +
+			"starts Patterngate, doctor checks the configuration of this shell and starts its servers.\n\n" +
 			"CLIENT is " + strings.Join(names, ", ") + ".\n\n" +
 			"Exit codes: 0 no check failed, 1 a check failed.",
 		Example: "  patterngate doctor\n" +
@@ -143,7 +148,7 @@ func (a *Commands) Command() *cobra.Command {
 // doctor checks the clients and prints the findings, with all those that passed if all is set.
 func (a *Commands) doctor(ctx context.Context, name string, all bool) error {
 	rows := []finding{}
-	failed := false
+	failed, ours := false, false
 	for _, c := range clientfile.Clients() {
 		if name != "" && c.Name != name {
 			continue
@@ -155,16 +160,22 @@ func (a *Commands) doctor(ctx context.Context, name string, all bool) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		rows, failed = append(rows, f.rows...), failed || f.state() == stateFail
+		rows, failed, ours = append(rows, f.rows...), failed || f.state() == stateFail, ours || f.starts
 		if !a.JSON && len(f.rows) > 0 {
 			if err := a.Print(a.text(&f, all)); err != nil {
 				return err
 			}
 		}
 	}
-	if len(rows) == 0 {
-		none := findings{rows: []finding{{"", "file", stateWarn, noClient, fixNoClient}}}
-		rows = none.rows
+	if name == "" && !ours {
+		none := findings{}
+		if len(rows) == 0 {
+			none.warn("file", fixNoClient, noClient)
+		}
+		progress := a.Spin(checkingConfig)
+		a.examineHere(ctx, &none)
+		progress.Stop()
+		rows, failed = append(rows, none.rows...), failed || none.state() == stateFail
 		if !a.JSON {
 			if err := a.Print(a.text(&none, all)); err != nil {
 				return err
@@ -193,7 +204,7 @@ func (a *Commands) text(f *findings, all bool) string {
 	width := console.FoldWidth(console.Readable(a.Width())) - len(indent) - column
 	inner := indent + strings.Repeat(" ", column)
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %-14s  %s\n", a.painted(f.state()), f.client, f.summary())
+	fmt.Fprintf(&b, "%s  %-14s  %s\n", a.painted(f.state()), cmp.Or(f.client, nameNoClient), f.summary())
 	for _, r := range f.rows {
 		if r.State == stateOK && !all {
 			continue
@@ -257,6 +268,7 @@ func (a *Commands) examine(ctx context.Context, client clientfile.Client, named 
 		}
 		tell("entry", setup, noEntry)
 	} else {
+		f.starts = true
 		catalog, config = a.examineEntry(ctx, host, client, ours, f)
 	}
 	for _, b := range aroundIn(importer.ClientFile{Client: client, File: file}, others, catalog) {

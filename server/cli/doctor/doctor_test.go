@@ -1,12 +1,19 @@
 package doctor
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"patterngate/server/cli/console"
+	"patterngate/server/settings"
 )
 
 // A healthy client is one line. Of another client, only what is wrong is shown, with the fix, unless all is wanted.
@@ -61,6 +68,69 @@ func TestTellHeld(t *testing.T) {
 		found := &findings{}
 		if tellHeld(tt.rows, found); !slices.Equal(found.rows, tt.want) {
 			t.Errorf("%s: found %+v, want %+v", name, found.rows, tt.want)
+		}
+	}
+}
+
+// Doctor checks the configuration of the shell if no client has a file, and if no client starts Patterngate.
+func TestDoctorWithoutClient(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "pg.yaml")
+	for name, tt := range map[string]struct {
+		config, client string
+		fault          bool
+		want           []string // CHECK STATE of the rows without a client
+	}{
+		"in order":    {"version: 1\n", "", false, []string{"file warn", "config ok"}},
+		"held":        {"version: 1\ncatalog: {servers: {shop: {http: {url: 'http://127.0.0.1:9/mcp'}, tools: {find: {effect: read}}}}}\n", "", true, []string{"file warn", "config warn", "config ok", "tools warn", "server FAIL"}},
+		"faulty":      {"version: 1\na1: 1\n", "", true, []string{"file warn", "config FAIL"}},
+		"no entry":    {"version: 1\na1: 1\n", `{"mcpServers": {}}`, true, []string{"config FAIL"}},
+		"a gone file": {"", "", true, []string{"file warn", "config FAIL"}},
+	} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		if tt.config != "" {
+			if err := os.WriteFile(path, []byte(tt.config), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		client := filepath.Join(home, ".cursor", "mcp.json")
+		if err := os.RemoveAll(client); err != nil {
+			t.Fatal(err)
+		}
+		if tt.client != "" {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(client), 0o700), os.WriteFile(client, []byte(tt.client), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var out bytes.Buffer
+		environ := []string{"HOME=" + home}
+		a := &Commands{
+			Console: &console.Console{In: strings.NewReader(""), Out: &out, Err: io.Discard, Environ: environ, Color: "never", JSON: true},
+			Sources: func() settings.Sources {
+				return settings.Sources{Path: path, State: filepath.Join(home, "state.db"), Environ: environ}
+			},
+		}
+		err := a.doctor(t.Context(), "", false)
+		if (err != nil) != tt.fault {
+			t.Errorf("%s: doctor ends with %v", name, err)
+		}
+		var rows []finding
+		if err := json.Unmarshal(out.Bytes(), &rows); err != nil {
+			t.Fatalf("%s: %v: %s", name, err, out.String())
+		}
+		var got []string
+		for _, r := range rows {
+			if r.Client == "" {
+				got = append(got, r.Check+" "+r.State)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: found %+v, want %q", name, rows, tt.want)
+		}
+		if _, err := os.Stat(filepath.Join(home, "state.db")); err == nil {
+			t.Errorf("%s: doctor made a state file", name)
 		}
 	}
 }

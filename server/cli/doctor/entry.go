@@ -145,33 +145,58 @@ func servedBy(start clientStart) entryProgram {
 }
 
 // examineConfig loads the configuration as the program does that is started in dir. It returns nil if it does not load.
+// examineServer reports the held tools, each with its fix.
 func (a entryProgram) examineConfig(dir string, f *findings) *assembly.Loaded {
-	loaded, warnings, err := assembly.Load(settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ},
-		assembly.LoadOptions{Dir: dir, StartWithin: startsWithin})
+	loaded, _ := examineConfig(settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ}, dir, f)
+	return loaded
+}
+
+// examineConfig loads a configuration whose programs start in dir. It returns the held tools, which it does not report. It
+// returns nil if the configuration does not load.
+func examineConfig(from settings.Sources, dir string, f *findings) (*assembly.Loaded, []heldRow) {
+	loaded, warnings, err := assembly.Load(from, assembly.LoadOptions{Dir: dir, StartWithin: startsWithin})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		for i, fault := range faults.Faults {
-			if i == 3 {
+			switch {
+			case i < 3:
+				f.fail("config", cmp.Or(fault.Want, fixConfig), fault.String())
+			case i == 3:
 				f.fail("config", fixMoreFault, moreFaults(len(faults.Faults)-i))
-				break
 			}
-			f.fail("config", cmp.Or(fault.Want, fixConfig), fault.String())
 		}
-		return nil
+		return nil, nil
 	}
 	if err != nil {
 		f.fail("config", fixConfig, err.Error())
-		return nil
+		return nil, nil
 	}
-	// examineServer reports the held tools, each with its fix.
-	warnings = slices.DeleteFunc(warnings, func(w yamldoc.Fault) bool { return w.Held != "" })
-	for i, w := range warnings {
-		if i == 5 {
-			break
+	var held []heldRow
+	shown := 0
+	for _, w := range warnings {
+		switch known := slices.ContainsFunc(held, func(h heldRow) bool { return h.name == w.Held }); {
+		case w.Held != "" && !known:
+			held = append(held, heldRow{w.Held, "held", w.Reason})
+		case w.Held == "" && shown < 5:
+			shown++
+			f.warn("config", "", w.String())
 		}
-		f.warn("config", "", w.String())
 	}
 	f.ok("config", cmp.Or(loaded.Path, embedded))
-	return &loaded
+	return &loaded, held
+}
+
+// examineHere checks the configuration that the shell would use, and the servers behind it. It does not open the state file.
+func (a *Commands) examineHere(ctx context.Context, f *findings) {
+	dir, _ := os.Getwd() // without it the servers' own directories count
+	from := a.Sources()
+	loaded, held := examineConfig(from, dir, f)
+	if loaded == nil {
+		return
+	}
+	defer loaded.Close() // ends the servers
+	examineNames(ctx, &loaded.Catalog, f)
+	tellHeld(held, f)
+	examineBehind(ctx, loaded, variables{from.Environ, from.Environ}, f)
 }
 
 // examineNames looks up the names of the hosts of tools and servers.

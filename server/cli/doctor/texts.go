@@ -25,9 +25,11 @@ func served(tools int, first time.Duration) string {
 func checking(client string) string { return "checking " + client }
 
 const (
-	noClient    = "no known client has a file on this machine"
-	fixNoClient = "patterngate setup claude-code"
-	labelFix    = "fix: "
+	nameNoClient   = "no client" // in place of a client's name
+	checkingConfig = "checking the configuration"
+	noClient       = "no known client has a file on this machine"
+	fixNoClient    = "patterngate setup claude-code"
+	labelFix       = "fix: "
 )
 
 // The file of a client.
