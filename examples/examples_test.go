@@ -75,7 +75,9 @@ func TestSessions(t *testing.T) {
 			e.Setenv("HOME", e.WorkDir)
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir)
 			e.Setenv("XDG_STATE_HOME", filepath.Join(e.WorkDir, ".state"))
-			return nil
+			page, err := freeAddress() // what listens at the usual address of the page on this machine does not matter
+			e.Setenv("PATTERNGATE_INBOX", page)
+			return err
 		},
 	})
 }

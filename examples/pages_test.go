@@ -98,13 +98,21 @@ func (p *shell) learn(shown, page string) {
 	p.models = pageModels(p.t)
 	p.addresses = map[string]string{}
 	for _, shown := range []string{"127.0.0.1:8765", "127.0.0.1:8766", "127.0.0.1:9090"} {
-		free, err := net.Listen("tcp", "127.0.0.1:0")
+		free, err := freeAddress() // what the page starts listens there
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		p.addresses[shown] = free.Addr().String()
-		_ = free.Close() // what the page starts listens there
+		p.addresses[shown] = free
 	}
+}
+
+// freeAddress returns a loopback address where nothing listens.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // put writes a block that a page gives a file's name.
