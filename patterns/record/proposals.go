@@ -21,6 +21,7 @@ type Proposal struct {
 	Tool           string         // "" for the closing answer
 	Args           map[string]any // as proposed; of a call approved unchanged, as sent, with values from pattern and configuration
 	Sent           map[string]any // as they were sent; nil: nothing was sent, or it is not known
+	Edited         map[string]any // as the approver changed them, if the policy then blocked the call; nil: not so
 	Answer         string
 	// Hidden says why the proposal cannot be judged again: values of it, or of earlier calls, are redacted or cut. "": it can.
 	Hidden string
@@ -99,8 +100,11 @@ func (c *collector) judged(i int, row Row) int {
 		o = opened{at: len(c.list)}
 		c.list = append(c.list, p)
 	}
-	o.args, o.weighed = args, ""
 	was := &c.list[o.at]
+	if there && was.Decision == "escalate" && row.Decision == "block" && args != o.args && p.Hidden == "" {
+		was.Edited = p.Args
+	}
+	o.args, o.weighed = args, ""
 	if was.Decision != "escalate" || row.Decision == "block" {
 		was.Decision, was.Rule, was.Reason = row.Decision, row.Rule, ownReason(row.Why)
 	}

@@ -57,6 +57,22 @@ func TestProposals(t *testing.T) {
 	}
 }
 
+// The arguments of an approver are part of the proposal if the policy blocked them.
+func TestProposalThatAnApproverChanged(t *testing.T) {
+	for args, want := range map[string]map[string]any{`{"cents":600}`: {"cents": 600.0}, `{"cents":500}`: nil} {
+		list := Read(events(
+			`0 start - {"run_id":"run_1","pattern":"pays","pattern_kind":"call","principal":"local:1"}`,
+			`1 judged pay#1 {"phase":"execution","proposal":{"args":{"cents":500},"tool":"pay"},"decision":"escalate","rule":"big","reason":"big"}`,
+			`2 intent approve#1 {"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"}},"rule":"big"}`,
+			`3 outcome approve#1 {"state":"ok","decision":"edit","by":"local:1","assurance":"user","channel":"cli"}`,
+			`4 judged pay#1 {"phase":"execution","proposal":{"args":`+args+`,"tool":"pay"},"decision":"block","rule":"max","reason":"policy_block:max"}`,
+		)).Proposals()
+		if len(list) != 1 || list[0].Rule != "max" || list[0].Args["cents"] != 500.0 || fmt.Sprint(list[0].Edited) != fmt.Sprint(want) {
+			t.Errorf("%s: %+v, want one proposal, edited to %v", args, list, want)
+		}
+	}
+}
+
 // What a policy changed is judged again as it was proposed, and a call that earlier runs were looked at for is one proposal.
 func TestProposalsThatWereChanged(t *testing.T) {
 	const (

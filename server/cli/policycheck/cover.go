@@ -15,6 +15,8 @@ import (
 	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/policy"
+	"patterngate/ijson"
+	"patterngate/patterns/record"
 	"patterngate/server/cli/console"
 )
 
@@ -26,6 +28,7 @@ type gap struct {
 	Rule     string `json:"rule,omitempty"`
 	Argument string `json:"argument,omitempty"`
 	Evidence string `json:"evidence"`
+	final    bool   // about a rule that matches final answers
 	Ignored  bool   `json:"ignored,omitempty"` // by --ignore: does not count for the exit code
 }
 
@@ -43,6 +46,8 @@ func (f gap) wayOut() string {
 		return addRule(f.Tool + "." + f.Argument)
 	case f.Kind == findNoRule:
 		return addRule(f.Kind)
+	case f.final:
+		return addFinalTest(f.Kind)
 	}
 	return addTest(f.Kind)
 }
@@ -215,18 +220,30 @@ func coverPast(l assembly.Loaded, found *policy.Cover, made *policy.Policy, name
 			continue
 		}
 		c := gateway.Case{Tool: of.Tool, Args: of.Args, Answer: of.Answer, Effects: of.Effects, Facts: of.Facts, Windows: map[string]gateway.Seen{}}
-		tool := of.Tool
-		if tool == "" {
-			tool = "final"
-		}
+		tool := toolOrFinal(of.Tool)
 		pattern := l.ParamsPattern(name, of.Pattern)
 		for _, w := range made.For(pattern).Windows(tool) {
 			c.Windows[w.Name] = past.window(w, of)
 		}
 		found.Add(pattern, c)
 		n++
+		if c.Args = changedByPerson(of); c.Args != nil {
+			found.Add(pattern, c)
+			n++
+		}
 	}
 	return n
+}
+
+// changedByPerson returns the arguments of a call as its approver changed them, or nil. The policy judged them too.
+func changedByPerson(of record.Proposal) map[string]any {
+	switch {
+	case of.Edited != nil:
+		return of.Edited
+	case of.Approved && of.Sent != nil && !ijson.Equal(of.Sent, of.Args):
+		return of.Sent
+	}
+	return nil
 }
 
 // gapsOf returns what the tests and the recorded calls do not cover.
@@ -240,6 +257,8 @@ func gapsOf(name string, made *policy.Policy, by coveredBy, all *catalog.Catalog
 	for _, r := range by.Rules {
 		f := gap{Policy: name, Rule: r.Rule}
 		switch {
+		case r.Cases == 0 && slices.Contains(made.RulesOf(toolOrFinal("")), r.Rule):
+			f.Kind, f.Evidence, f.final = findDead, neverFinal, true
 		case r.Cases == 0:
 			f.Kind, f.Evidence = findDead, neverMatched
 		case r.Dead():

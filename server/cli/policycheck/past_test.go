@@ -120,3 +120,60 @@ func TestBacktestFindsWhatChanges(t *testing.T) {
 		t.Errorf("%d calls, elsewhere %v, not judged %v\n got %q\nwant %q", got.Calls, got.Elsewhere, got.Unjudged, changed, want)
 	}
 }
+
+// The policy also judged what an approver changed. A rule that decided only then is not dead.
+func TestCoverageCountsWhatAnApproverChanged(t *testing.T) {
+	text := strings.Replace(pays, "- {id: unread, match: pay, when: 'args.to == \"nobody\" && run.effects[0].args.cents > 5', say: Nobody is paid twice., block: {}}", "- {id: nemo, match: pay, when: 'args.to == \"nemo\"', block: {}}", 1)
+	loaded, _, err := load(t, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		start = `{"run_id":"run_0000000000000001","pattern":"pay_one","pattern_kind":"call","principal":"local:1"}`
+		asks  = `{"phase":"execution","proposal":{"args":{"cents":350,"to":"ann"},"tool":"pay"},"decision":"escalate","rule":"ask","reason":"ask"}`
+	)
+	for to, dead := range map[string]bool{"nemo": false, "bob": true} {
+		past := &pastRuns{}
+		past.add([]patterns.Event{
+			{Seq: 1, At: 1, Kind: patterns.StartEvent, Body: []byte(start)},
+			{Seq: 2, At: 2, Kind: patterns.JudgedEvent, Key: "pay#1", Body: []byte(asks)},
+			{Seq: 3, At: 3, Kind: patterns.IntentEvent, Key: "approve#1", Body: []byte(`{"effect_kind":"human","name":"approve","input":{"action":{"name":"pay"}},"rule":"ask"}`)},
+			{Seq: 4, At: 4, Kind: patterns.OutcomeEvent, Key: "approve#1", Body: []byte(`{"state":"ok","decision":"edit","by":"local:1","assurance":"user","channel":"cli"}`)},
+			{Seq: 5, At: 5, Kind: patterns.JudgedEvent, Key: "pay#1", Body: []byte(`{"phase":"execution","proposal":{"args":{"cents":350,"to":"` + to + `"},"tool":"pay"},"decision":"block","rule":"nemo","reason":"policy_block:nemo"}`)},
+		}, time.Time{})
+		past.sort()
+		c, err := cover(loaded, nil, past)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(c.text(), "rule nemo: "); got != dead {
+			t.Errorf("edited to %s: finding %t, want %t:\n%s", to, got, dead, c.text())
+		}
+	}
+}
+
+// A rule about final answers names the test that it needs.
+func TestCoverageNamesTheTestOfAFinalAnswer(t *testing.T) {
+	text := strings.Replace(pays, "    tests:\n", "    - {id: short, match: final, when: size(args.answer) < 500, approve: {}}\n    tests:\n", 1)
+	text = strings.Replace(text, "pay_one: {kind: call, tool: pay, policy: pays, params: {cap: 400}}", "pay_one: {kind: supervisor, title: Pays, description: Pays., tools: [pay], policy: pays}", 1)
+	for add, want := range map[string]string{
+		"": "dead      pays: rule short: no test has a final answer, and records show only blocked ones; add a test with call: {tool: final, args: {answer: TEXT}}, or --ignore dead\n",
+		"    - {name: ends, call: {tool: final, args: {answer: Done.}}, want: approve}\npatterns:\n": "",
+	} {
+		changed := text
+		if add != "" {
+			changed = strings.Replace(text, "patterns:\n", add, 1)
+		}
+		loaded, _, err := load(t, changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := cover(loaded, nil, &pastRuns{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.text(); want == "" && strings.Contains(got, "rule short") || !strings.Contains(got, want) {
+			t.Errorf("with test %q: want %q\n%s", add, want, got)
+		}
+	}
+}

@@ -25,6 +25,11 @@ func addRule(ignore string) string { return "add a rule, or --ignore " + ignore 
 
 func addTest(ignore string) string { return "add a test, or --ignore " + ignore }
 
+// addFinalTest is for a rule that matches final answers.
+func addFinalTest(ignore string) string {
+	return "add a test with call: {tool: final, args: {answer: TEXT}}, or --ignore " + ignore
+}
+
 // decides returns how many rules of a policy decide, and in which calls.
 func decides(policy string, rules int, by coveredBy) string {
 	text := fmt.Sprintf("%s: %d of %s decide in %s: %s, %s", policy, rules, console.Plural(len(by.Rules), "rule"),
@@ -49,6 +54,7 @@ func judgedCalls(by coveredBy) string {
 
 const (
 	noRuleMatches = "the policy judges it, and no rule matches: every call is blocked as no_rule_matched"
+	neverFinal    = "no test has a final answer, and records show only blocked ones"
 	neverMatched  = "no test and no recorded call uses a tool that it matches"
 )
 
