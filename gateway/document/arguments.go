@@ -39,11 +39,20 @@ func ArgumentProblems(reason string, tool catalog.Tool, args map[string]any, at 
 }
 
 // RetypeArgument offers an argument's value in the type that is wanted, if the tool takes it then. If the tool does not, for example because
-// the text does not match a pattern, there is no repair, and Want says what the tool wants of that value.
+// the text does not match a pattern, there is no repair, and Want says what the tool wants of that value. The same is true of a text
+// that is shorter or longer than the spelling that the tool names, such as YYYY-MM.
 func (p *Problem) RetypeArgument(tool catalog.Tool, args map[string]any, at ijson.Pointer, name, wanted string) {
 	p.Fix = Retype(wanted, at.Member(name), args[name])
 	if p.Fix == nil {
 		return
+	}
+	if text, isText := p.Fix.Value.(string); isText {
+		for _, property := range tool.Input.Properties() {
+			if property.Name == name && property.Spelling != "" && len(property.Spelling) != len(text) {
+				p.Fix, p.Want = nil, textSpelled(property.Spelling)
+				return
+			}
+		}
 	}
 	fixed := maps.Clone(args)
 	fixed[name] = p.Fix.Value

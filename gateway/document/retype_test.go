@@ -10,7 +10,7 @@ import (
 // A value in the wanted type is offered only if the tool takes it then.
 func TestRetypedArgumentIsAccepted(t *testing.T) {
 	input, err := catalog.CompileUpstream([]byte(`{"type":"object","properties":{"path":{"type":"string","pattern":"^/data/"},"note":{"type":"string"},` +
-		`"nights":{"type":"integer","maximum":9}}}`))
+		`"nights":{"type":"integer","maximum":9},"month":{"type":"string","x-spelling":"YYYY-MM"}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,6 +23,7 @@ func TestRetypedArgumentIsAccepted(t *testing.T) {
 		"over the maximum":  {map[string]any{"nights": "10"}, nil},
 		"fits":              {map[string]any{"nights": "5"}, 5.0},
 		"free text":         {map[string]any{"note": 5.0}, "5"},
+		"not as spelled":    {map[string]any{"month": 4.0}, nil},
 		"beside another":    {map[string]any{"note": 5.0, "path": "x"}, "5"},
 	} {
 		t.Run(name, func(t *testing.T) {

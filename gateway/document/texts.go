@@ -28,3 +28,5 @@ const (
 	noneAllowed   = "none is allowed"
 	oneOfPrefix   = "one of "
 )
+
+func textSpelled(spelling string) string { return fmt.Sprintf("a text such as %s", spelling) }
