@@ -57,6 +57,9 @@ type Server struct {
 // note adds a note about the server for the person.
 func (s *Server) note(text string) { s.notes = append(s.notes, text) }
 
+// failed reports whether the file has the server as off, and a person can make it start.
+func (s *Server) failed() bool { return s.problem != "" && s.out == "" && !s.From.Off }
+
 // fail keeps the first reason why the server is not enabled.
 func (s *Server) fail(text string) {
 	if s.problem == "" {

@@ -56,6 +56,10 @@ func TestInitOfFaultyServers(t *testing.T) {
 	if !strings.Contains(file, "    # called Shop in the client's file\n    # it is disabled in the client\n    shop_2:\n") || !strings.Contains(file, "\n    shop:\n") {
 		t.Errorf("the server that is off has the plain name:\n%s", file)
 	}
+	later := "patterngate catalog accept crash --config " + config + "   # lists the tools of crash, once it starts\n"
+	if !strings.Contains(out, later) || !strings.Contains(file, "    # Once it starts, list its tools:   patterngate catalog accept crash\n    crash:\n") || strings.Contains(out+file, "accept shop_2") {
+		t.Errorf("the way back is not said: %s%s\nwant %s", out, file, later)
+	}
 	if note := "Patterngate does not read " + config + " by itself. Give it with --config, or set PATTERNGATE_CONFIG\n"; !strings.Contains(out, note) {
 		t.Errorf("out is %s, want %s", out, note)
 	}

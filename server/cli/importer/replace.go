@@ -39,6 +39,11 @@ func (a *Commands) writeImported(from ClientFile, file *initFile, servers []Serv
 		report.Lock = lock.path
 	}
 	report.Next = append(report.Next, a.initCommandLine("validate", file.path))
+	for _, s := range servers {
+		if s.failed() {
+			report.Next = append(report.Next, a.initCommandLine(listsLater(s.Name), file.path)+"   # "+onceFixed(console.OtherName(s.Name)))
+		}
+	}
 	_, _, err = assembly.Load(settings.Sources{Path: file.path, Environ: a.Environ}, assembly.LoadOptions{})
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok {
 		report.faulty = true

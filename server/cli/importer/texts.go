@@ -170,7 +170,16 @@ func faultsKeep(file string) string {
 
 func noneStarted(file string) string { return "no server started, so " + file + " stays unchanged" }
 
+// listsLater is the command that lists the tools of a server that did not start.
+func listsLater(server string) string { return "catalog accept " + server }
+
+func onceFixed(server string) string { return "lists the tools of " + server + ", once it starts" }
+
 // The new file.
+
+func onceFixedComment(server string) string {
+	return "    # Once it starts, list its tools:   patterngate " + listsLater(server) + "\n"
+}
 
 // offReads is the comment behind a tool that is off and that its server says only reads. as is the start of its line.
 func offReads(as string) string {

@@ -228,6 +228,9 @@ func (s Server) yaml() string {
 			fmt.Fprintf(&b, "    # %s\n", yamlComment(console.OtherText(reason, maxStarterWords)))
 		}
 	}
+	if s.failed() {
+		b.WriteString(onceFixedComment(s.Name))
+	}
 	fmt.Fprintf(&b, "    %s:\n", s.Name)
 	if s.problem != "" {
 		b.WriteString("      enabled: false\n")
