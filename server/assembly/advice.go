@@ -15,6 +15,7 @@ import (
 	"patterngate/patterns/local"
 	"patterngate/server"
 	"patterngate/server/settings"
+	"patterngate/server/settings/machine"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
 )
@@ -110,13 +111,24 @@ func (c *Loaded) bearableBefore(d *Declaration) error {
 	return c.bearable(s)
 }
 
-// Hints returns advice about a configuration that loads, by place: writes whose lost replies a person must settle, and
-// arguments that are relative paths. It looks for files, and starts nothing.
+// Hints returns advice about a configuration that loads, by place: writes whose lost replies a person must settle, arguments
+// that are relative paths, variables that are not set, and servers without tools. It looks for files, and starts nothing.
 func (l Loaded) Hints() []yamldoc.Fault {
 	var hints []yamldoc.Fault
 	for _, s := range l.Catalog.Servers {
-		if f, found := l.RelativeArguments(s); s.Enabled && found {
+		if !s.Enabled {
+			continue
+		}
+		if f, found := l.RelativeArguments(s); found {
 			hints = append(hints, f)
+		}
+		if f, found := l.unsetVariables(s); found {
+			hints = append(hints, f)
+		}
+		if len(s.Tools) == 0 {
+			hints = append(hints, l.FaultAtKey(yamldoc.Fault{
+				Severity: yamldoc.SeverityHint, Reason: toolless, Want: wantTools(s.Name),
+			}, "catalog", "servers", s.Name))
 		}
 	}
 	if f, found := l.unsettledWrites(); found {
@@ -161,6 +173,23 @@ func (l Loaded) RelativeArguments(s tools.Server) (f yamldoc.Fault, found bool) 
 	return l.FaultAt(yamldoc.Fault{
 		Severity: yamldoc.SeverityHint, Reason: relativeArguments(quoted, s.Stdio.Dir), Want: wantWholePaths(whole),
 	}, "catalog", "servers", s.Name, "stdio", "args", fmt.Sprintf("[%d]", paths[0])), true
+}
+
+// unsetVariables returns a hint about the variables that a server's program is to get from Patterngate's environment, and that
+// are not set there.
+func (l Loaded) unsetVariables(s tools.Server) (f yamldoc.Fault, found bool) {
+	if s.Stdio == nil {
+		return f, false
+	}
+	var names []string
+	for _, v := range s.Stdio.Env {
+		if v.Pass && machine.Lookup(l.own.secrets.environ, v.Name) == "" {
+			names = append(names, v.Name)
+		}
+	}
+	return l.FaultAt(yamldoc.Fault{
+		Severity: yamldoc.SeverityHint, Reason: notSetHere(names), Want: wantVariables,
+	}, "catalog", "servers", s.Name, "stdio", "env"), len(names) > 0
 }
 
 // argumentPath returns the text of an argument that could be a relative path: the argument, or the value of an option such

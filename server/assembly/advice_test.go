@@ -105,8 +105,9 @@ func TestOwnArguments(t *testing.T) {
 	}
 }
 
-// Hints name relative paths that lead to files beside the configuration, unless the program starts where they are too, and
-// writes for which no key settles an unknown outcome. They are no warnings.
+// Hints name relative paths that lead to files beside the configuration, unless the program starts where they are too. They name
+// variables that are not set, servers without tools, and writes for which no key settles an unknown outcome. They are no
+// warnings.
 func TestHints(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -132,7 +133,10 @@ func TestHints(t *testing.T) {
 		"the last word, where there is no path": {"args: [orders, orders]" + read, []string{at + `45: catalog.servers.shop.stdio.args[1]: "orders" is a relative path, and a client starts Patterngate in another directory; write DIR/orders`}},
 		"a directory of its own":                {"dir: data, args: [orders, inner.json, ./in]" + read, nil},
 		"not in its directory":                  {"dir: data, args: [days.json]" + read, []string{at + `48: catalog.servers.shop.stdio.args[0]: "days.json" is a relative path, and the program starts in DIR/data; write DIR/days.json`}},
-		"disabled":                              {"args: [days.json]}\n      enabled: false\n", nil},
+		"a variable that is not set":            {"env: [PATH, REGION]" + read, []string{at + `35: catalog.servers.shop.stdio.env: REGION is not set here, so the server does not get it; set what it needs where Patterngate starts, for example in the client's file`}},
+		"variables in a mapping":                {"env: {PATH: true, A: true, B: true, C: text}" + read, []string{at + `35: catalog.servers.shop.stdio.env: A, B are not set here, so the server does not get them; set what it needs where Patterngate starts, for example in the client's file`}},
+		"no tools":                              {"}\n      tools: {}\n", []string{"hint: pg.yaml:4:5: catalog.servers.shop: the file names no tool of it, so nothing can call it; run patterngate catalog accept shop to see what it offers"}},
+		"disabled":                              {"env: [REGION], args: [days.json]}\n      enabled: false\n", nil},
 		"writes": {"}\n      tools: {a: {effect: write}, b: {effect: write, idempotent: true}, c: {effect: write, once: args.id}, d: {effect: write}, e: {effect: read}}\n",
 			[]string{"hint: pg.yaml:6:18: catalog.servers.shop.tools.a: after a crash during a write, the outcome is unknown and a person must settle it: a, d; add idempotent, once or reconcile"}},
 	}

@@ -255,6 +255,23 @@ func relativeArguments(paths []string, dir string) string {
 
 func wantWholePaths(paths []string) string { return "write " + strings.Join(paths, ", ") }
 
+// notSetHere has the names of one variable or more.
+func notSetHere(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is not set here, so the server does not get it"
+	}
+	return strings.Join(names, ", ") + " are not set here, so the server does not get them"
+}
+
+const (
+	wantVariables = "set what it needs where Patterngate starts, for example in the client's file"
+	toolless      = "the file names no tool of it, so nothing can call it"
+)
+
+func wantTools(server string) string {
+	return "run patterngate catalog accept " + server + " to see what it offers"
+}
+
 // unsettled has the names of one tool or more.
 func unsettled(names []string) string {
 	const shown = 5
