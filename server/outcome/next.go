@@ -2,9 +2,11 @@ package outcome
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
+	"patterngate/catalog"
 	"patterngate/gateway"
 	"patterngate/gateway/document"
 	"patterngate/gateway/stopreason"
@@ -46,6 +48,9 @@ func (a account) next() envelope.Next {
 			return a.fix()
 		}
 	case stopreason.NextCallOrAns:
+		if n, ok := a.ownFinal(); ok {
+			return n
+		}
 		return a.ownIntent(a.IntentSkeleton())
 	case stopreason.NextOfBlock:
 		return a.unblocked()
@@ -74,6 +79,42 @@ func fixed(c arguments.Call, r arguments.Repair) envelope.Next {
 	return envelope.Next{Action: envelope.ActionFix, Tool: c.Tool, Arguments: envelope.Showable(r.Arguments), Changed: r.Changed, Fill: r.Fill}
 }
 
+// ownFinal offers the caller's own actions again if only the final answer was refused. The reader writes the answer anew.
+func (a account) ownFinal() (envelope.Next, bool) {
+	name := a.IntentName()
+	problems := a.Shifted(a.placed())
+	if !a.ByCall || !strings.HasPrefix(a.StopReason, "invalid_answer:") || len(problems) == 0 {
+		return envelope.Next{}, false
+	}
+	tokens := problems[0].Pointer.Tokens()
+	if len(tokens) < 3 || tokens[0] != name || tokens[2] != "answer" {
+		return envelope.Next{}, false
+	}
+	inList := ijson.Pointer("").Member(tokens[1]).Member(tokens[2])
+	if _, sent := inList.In(a.Intents[name]); !sent {
+		return envelope.Next{}, false
+	}
+	actions, ok := ijson.Set(a.Intents[name], inList, "")
+	if !ok {
+		return envelope.Next{}, false
+	}
+	args := maps.Clone(a.Arguments)
+	args[name] = actions
+	return envelope.Next{
+		Action: envelope.ActionCall, Tool: a.Tool, Arguments: envelope.Showable(args),
+		Fill: []ijson.Pointer{ijson.Pointer("").Member(name) + inList}, Say: sentence.AtMost(decisions(problems)+a.answerForm(), sentence.MaxLength),
+	}, true
+}
+
+// answerForm says which form the pattern's answer has, or returns "" if it can be any text.
+func (a account) answerForm() string {
+	form := catalog.Tool{Output: a.Spec.Answer}.ReturnWords()
+	if form == nil {
+		return ""
+	}
+	return answerHasForm(printable.Text(sentence.Short(string(ijson.Canonical(form)), maxWanted)))
+}
+
 // ownIntent offers the same call with an intent that the reader writes. skeleton shows the form of the intent.
 func (a account) ownIntent(skeleton any) envelope.Next {
 	name := a.IntentName()
@@ -94,6 +135,8 @@ func (a account) invitation() string {
 	switch {
 	case len(a.Need) > 0:
 		return a.needs()
+	case a.Say != "": // from the offline rules, which say what they lack
+		return sentence.AtMost(printable.Text(a.Say), sentence.MaxLength)
 	case a.StopReason == "caller_expired" && a.Spec.Kind == gateway.Routing:
 		return sendOtherRoute(a.decliners())
 	case a.StopReason == "caller_expired":

@@ -341,6 +341,10 @@ func mustBe(want string) string { return "must be " + want }
 
 func chooseFrom(choice, want string) string { return fmt.Sprintf("%s (%s)", choice, want) }
 
+func answerHasForm(form string) string {
+	return fmt.Sprintf(" The answer is JSON of this form: %s.", form)
+}
+
 func sendOwn(intent string) string { return fmt.Sprintf("Send your own %s.", intent) }
 
 const (

@@ -7,8 +7,11 @@ import (
 
 	"patterngate/catalog"
 	"patterngate/gateway"
+	"patterngate/gateway/document"
+	"patterngate/ijson"
 	"patterngate/patterns"
 	"patterngate/server/arguments"
+	"patterngate/server/envelope"
 )
 
 // In patterns without a phase of its own the call and the decision stand in the newest row.
@@ -69,5 +72,34 @@ func TestWritesNotConsidered(t *testing.T) {
 		if !strings.HasSuffix(a.outcome(), "."+tt.want) {
 			t.Errorf("%s: the outcome is %q", name, a.outcome())
 		}
+	}
+}
+
+// After a refused final answer, the next step is the caller's own actions with that answer to write anew, and not an empty skeleton.
+func TestNextOfARefusedAnswer(t *testing.T) {
+	answer, err := catalog.CompileSchema([]byte(`{"type":"object","properties":{"lent":{"type":"boolean"}},"required":["lent"]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := []any{map[string]any{"kind": "tool", "name": "look"}, map[string]any{"kind": "final", "answer": "it is lent"}}
+	sent := map[string]any{"goal": "g", "actions": own}
+	a := account{Call: arguments.Call{Tool: "sup", Arguments: sent, Intents: map[string]any{"actions": own}}, Result: patterns.Result{
+		StopReason: "invalid_answer:non_json", ByCall: true, Problems: []document.Problem{{Pointer: "/actions/1/answer", Reason: "non_json", Want: "one JSON document"}}}}
+	a.Spec = patterns.Spec{Kind: gateway.Supervisor, Answer: answer}
+	n := a.next()
+	const say = `Fix these arguments, then call again: /actions/1/answer: must be one JSON document. The answer is JSON of this form: {"lent":"boolean"}.`
+	if got, _ := ijson.Pointer("/actions/1/answer").In(n.Arguments); n.Action != envelope.ActionCall || got != "" || n.Say != say || len(n.Fill) != 1 || n.Fill[0] != "/actions/1/answer" {
+		t.Errorf("next is %+v", n)
+	}
+	if got, _ := ijson.Pointer("/actions/0/name").In(n.Arguments); got != "look" {
+		t.Errorf("the first action became %v", got)
+	}
+	a.Problems[0].Pointer = "/answer" // of a model's reply
+	if n := a.next(); len(n.Fill) != 1 || n.Fill[0] != "/actions" {
+		t.Errorf("next of a model's answer is %+v", n)
+	}
+	a.Say = "The rules write no JSON."
+	if n := a.next(); n.Say != a.Say {
+		t.Errorf("it says %q, want what the rules say", n.Say)
 	}
 }
