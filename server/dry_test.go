@@ -78,9 +78,10 @@ func TestDryRunShown(t *testing.T) {
 				"reason": "order_not_read", "values": map[string]any{}, "need": []any{"get_refund_context"}, "passes": 1.0},
 		},
 	}
-	summary := "Step 5 issue_refund would be blocked (rule policy_error, order_not_read); it needs get_refund_context. Dry run: nothing was called or recorded. " +
-		"Step 2 issue_refund would need a person's approval (rule big, big_refund). Step 4 send_refund_email depends on the result of an earlier call. " +
-		"Step 3 issue_refund would be changed (rule cap). 1 call would be approved unchanged."
+	summary := "Step 2 issue_refund would need a person's approval (rule big, big_refund). Step 3 issue_refund would be changed (rule cap). " +
+		"Step 4 send_refund_email depends on the result of an earlier call. " +
+		"Step 5 issue_refund would be blocked (rule policy_error, order_not_read); it needs get_refund_context. " +
+		"1 call would be approved unchanged. Dry run: nothing was called or recorded."
 	want["summary"], want["next"] = summary, map[string]any{"action": "answer_user", "say": "This was a dry run, and nothing was done. judged shows how each call would be decided without dry_run."}
 	if diff := cmp.Diff(want, r.Structured); diff != "" {
 		t.Errorf("structured (-want +got):\n%s", diff)

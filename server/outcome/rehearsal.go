@@ -44,8 +44,8 @@ func judgedRowOf(r patterns.RehearsedRow) envelope.JudgedRow {
 	return row
 }
 
-// rehearsedWords describes what a dry run found, the strictest decision first. Of what a caller or model wrote, it shows
-// only names.
+// rehearsedWords describes what a dry run found in the order of the calls. If they are too many, it describes those with the
+// strictest decisions. Of what a caller or model wrote, it shows only names.
 func rehearsedWords(e envelope.Envelope, c arguments.Call) string {
 	what := dryStep
 	switch c.Spec.Kind {
@@ -56,17 +56,22 @@ func rehearsedWords(e envelope.Envelope, c arguments.Call) string {
 	case gateway.Call:
 		what = ""
 	}
-	var said []string
+	var shown []int // indexes of the calls
 	told := 0
 	for _, decision := range []string{envelope.DecisionBlock, envelope.DecisionEscalate, envelope.DecisionUnknown, envelope.DecisionRevise} {
-		for _, row := range e.Judged {
+		for i, row := range e.Judged {
 			if row.Decision != decision {
 				continue
 			}
 			if told++; told <= sentence.MaxListed {
-				said = append(said, judgedWords(row, what))
+				shown = append(shown, i)
 			}
 		}
+	}
+	slices.Sort(shown)
+	var said []string
+	for _, i := range shown {
+		said = append(said, judgedWords(e.Judged[i], what))
 	}
 	if more := told - sentence.MaxListed; more > 0 {
 		said = append(said, moreJudged(sentence.Count(more, "call")))
@@ -74,7 +79,7 @@ func rehearsedWords(e envelope.Envelope, c arguments.Call) string {
 	if approved := len(e.Judged) - told; approved > 0 {
 		said = append(said, approvedWords(approved, told))
 	}
-	said = slices.Insert(said, min(1, len(said)), isDryRun)
+	said = append(said, isDryRun)
 	for _, row := range e.Judged {
 		if row.Begins != "" && row.Decision != envelope.DecisionBlock {
 			said = append(said, childNotRehearsed(printable.Name(row.Begins)))
