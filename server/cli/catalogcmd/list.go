@@ -104,13 +104,22 @@ func rowsOf(d *assembly.Declaration) []row {
 			}
 		}
 		for _, p := range offered {
-			if slices.Contains(p.Spec.Execution, name) {
+			if uses(p.Spec.Catalog, p.Spec.Execution, name) {
 				row.Patterns = append(row.Patterns, p.Spec.Name)
 			}
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// uses reports whether a pattern that sees these tools and may call those of execution can call a tool, also under its own name
+// for a worker or route.
+func uses(seen *catalog.Catalog, execution []string, tool string) bool {
+	return slices.ContainsFunc(execution, func(name string) bool {
+		t, known := seen.Tool(name)
+		return name == tool || known && t.Pattern == "" && t.Own() == tool
+	})
 }
 
 // offTools returns the tools that the file disables, in its order.
