@@ -129,6 +129,9 @@ func TestDoctorWithoutClient(t *testing.T) {
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: found %+v, want %q", name, rows, tt.want)
 		}
+		if slices.ContainsFunc(rows, func(r finding) bool { return strings.Contains(r.Detail, "held: held") }) {
+			t.Errorf("%s: a state is told twice: %+v", name, rows)
+		}
 		if _, err := os.Stat(filepath.Join(home, "state.db")); err == nil {
 			t.Errorf("%s: doctor made a state file", name)
 		}

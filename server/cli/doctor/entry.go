@@ -175,7 +175,7 @@ func examineConfig(from settings.Sources, dir string, f *findings) (*assembly.Lo
 	for _, w := range warnings {
 		switch known := slices.ContainsFunc(held, func(h heldRow) bool { return h.name == w.Held }); {
 		case w.Held != "" && !known:
-			held = append(held, heldRow{w.Held, "held", w.Reason})
+			held = append(held, heldRow{w.Held, "held", strings.TrimPrefix(w.Reason, "held: ")})
 		case w.Held == "" && shown < 5:
 			shown++
 			f.warn("config", "", w.String())
