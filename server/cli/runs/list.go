@@ -205,12 +205,8 @@ func listText(rows []listed, width int) string {
 	return b.String()
 }
 
-// maxWhy is how many characters of a reason a row has, also where rows are not cut.
-const maxWhy = 120
-
 // reasonIn returns a reason in at most most characters. It cuts a long one after a word: the summary of the run has the rest.
 func reasonIn(why string, most int) string {
-	most = min(most, maxWhy)
 	short := console.Clip(why, most)
 	cut, isCut := strings.CutSuffix(short, "...")
 	if !isCut || printable.Text(why) == short {
