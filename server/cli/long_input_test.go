@@ -46,7 +46,7 @@ func TestErrorsAreBounded(t *testing.T) {
 		"setup claude-desktop --name LONG": {"setup --name", "want 1 to 64 of", "try: --name"},
 		"doctor LONG":                      {"doctor: got", "want one of"},
 		"init -o LONG/LONG --yes":          {"init: ", "file name too long"},
-		"kill-switch on LONG":              {"unknown command"},
+		"kill-switch on LONG":              {"needs --tool or --pattern", "try: patterngate kill-switch on --tool NAME"},
 		"state LONG":                       {"unknown command"},
 		"serve --http 127.0.0.1:1 --token-file LONG": {"http.token_file", "file name too long"},
 		"--color LONG version":                       {"--color: got", "try: --color auto, always or never"},
