@@ -182,6 +182,31 @@ func (f JSONServers) Remove(text []byte, name string) ([]byte, error) {
 	return d.cut(servers, at), nil
 }
 
+// WithServersOf returns text with the servers of another text in place of its own, byte for byte. Everything else in text
+// stays. It returns [ErrUnsafe] if one of the texts has no object of servers.
+func (f JSONServers) WithServersOf(text, other []byte) ([]byte, error) {
+	to, err := ReadJSONC(text)
+	if err != nil {
+		return nil, err
+	}
+	from, err := ReadJSONC(other)
+	if err != nil {
+		return nil, err
+	}
+	_, old, err := f.servers(to)
+	if err != nil {
+		return nil, err
+	}
+	_, back, err := f.servers(from)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil || back == nil {
+		return nil, ErrUnsafe
+	}
+	return spliced(to.text, splice{old.open, old.close + 1, string(from.text[back.open : back.close+1])}), nil
+}
+
 // jsonStyle is the layout of a value: the line end and the unit of indentation. With an empty eol, all is on one line.
 type jsonStyle struct{ eol, unit string }
 

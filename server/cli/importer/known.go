@@ -64,16 +64,26 @@ func (a *Commands) planGone(from ClientFile, gone []string, self string, report 
 	if !starts {
 		return a.planImport(from, gone, report)
 	}
-	after := from.File.Text
-	for _, name := range gone {
-		if after, err = from.Client.Format.Remove(after, name); err != nil {
-			return clientfile.Change{}, a.Fault(from.File.Faulty(err))
-		}
-	}
-	if !onlyReplaced(from.Client.Format, from.File.Text, after, gone, "") {
-		return clientfile.Change{}, a.Fault(from.File.Faulty(clientfile.ErrUnsafe))
+	c, err := planGoneOnly(from.Client.Format, from.File, gone)
+	if err != nil {
+		return clientfile.Change{}, a.Fault(err)
 	}
 	report.Diff = removedDiff(from.File.Path, gone)
+	return c, nil
+}
+
+// planGoneOnly returns the change of the file without these servers. Everything else stays.
+func planGoneOnly(f clientfile.Format, file clientfile.File, gone []string) (clientfile.Change, error) {
+	after := file.Text
+	var err error
+	for _, name := range gone {
+		if after, err = f.Remove(after, name); err != nil {
+			return clientfile.Change{}, file.Faulty(err)
+		}
+	}
+	if !onlyReplaced(f, file.Text, after, gone, "") {
+		return clientfile.Change{}, file.Faulty(clientfile.ErrUnsafe)
+	}
 	return clientfile.Change{Result: clientfile.Updated, After: after}, nil
 }
 

@@ -129,13 +129,16 @@ func (a *Commands) wantsReplace(ctx context.Context, f initFlags, keys initQuest
 	return word == "yes", err
 }
 
+// entryName is the name of the entry that init adds to a client's file.
+const entryName = "patterngate"
+
 // planImport returns the change of the client's file that replaces the servers with Patterngate.
 func (a *Commands) planImport(from ClientFile, gone []string, report *initReport) (clientfile.Change, error) {
 	command, err := clientfile.ProgramPath(a.Environ)
 	if err != nil {
 		return clientfile.Change{}, err
 	}
-	e := clientfile.Entry{Name: "patterngate", Command: command, Args: []string{"serve", "--config", report.File}}
+	e := clientfile.Entry{Name: entryName, Command: command, Args: []string{"serve", "--config", report.File}}
 	c, err := planReplace(from.Client.Format, from.File, gone, e)
 	if err != nil {
 		return clientfile.Change{}, a.Fault(err)

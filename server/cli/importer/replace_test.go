@@ -127,25 +127,38 @@ func FuzzInitReplace(f *testing.F) {
 	})
 }
 
-// A file that somebody changed since is left alone.
-func TestInitUndoLeavesOthersChanges(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "mcp.json")
-	write(t, path, `{"mcpServers": {"a": {"command": "x"}}}`)
+// A file that its client changed since keeps that change, and gets its servers back. If the servers changed, it is left alone.
+func TestInitUndoKeepsOthersChanges(t *testing.T) {
+	const before = "{\n  \"starts\": 12,\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"},\n    \"b\": {\"command\": \"y\"}\n  }\n}\n"
 	f, _ := clientfile.Find("cursor")
-	file := fileAt(t, path)
-	c, err := planReplace(f.Format, file, []string{"a"}, clientfile.Entry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.Apply(file, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	changed := strings.Replace(textOf(t, path), "}", ` }`, 1)
-	write(t, path, changed)
-	if c, err := planRestore(f.Format, fileAt(t, path)); err == nil || !strings.Contains(err.Error(), "changed since") {
-		t.Errorf("planRestore = %+v, %v, want a refusal", c, err)
-	}
-	if textOf(t, path) != changed {
-		t.Error("the file was changed")
+	for _, c := range []struct{ name, old, with, want string }{
+		{"elsewhere", "12", "13", strings.Replace(before, "12", "13", 1)},
+		{"a server more", `"mcpServers": {`, `"mcpServers": {"new": {"command": "z"},`, ""},
+		{"another entry", `"serve"`, `"help"`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "mcp.json")
+			write(t, path, before)
+			file := fileAt(t, path)
+			change, err := planReplace(f.Format, file, []string{"a", "b"}, clientfile.Entry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := change.Apply(file, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			changed := strings.Replace(textOf(t, path), c.old, c.with, 1)
+			write(t, path, changed)
+			back, err := planRestore(f.Format, fileAt(t, path))
+			if c.want == "" {
+				if err == nil || !strings.Contains(err.Error(), "changed since") {
+					t.Errorf("planRestore = %+v, %v, want a refusal", back, err)
+				}
+				return
+			}
+			if err != nil || string(back.After) != c.want || !slices.Equal(back.servers, []string{"a", "b"}) {
+				t.Errorf("planRestore = %q, %q, %v, want %q", back.After, back.servers, err, c.want)
+			}
+		})
 	}
 }

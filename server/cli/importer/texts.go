@@ -46,7 +46,7 @@ const (
 	fewerServers    = "use a file with fewer servers"
 	makeWritable    = "make it writable"
 	writableOrKeep  = "make it writable, or use --no-replace"
-	compareByHand   = "compare the two by hand"
+	copyByHand      = "copy the servers back from there by hand"
 )
 
 func alsoAllowed(tool string) string {
@@ -367,11 +367,17 @@ func undone(file, servers string, later bool) string {
 	return text + "The configuration that init wrote stays.\n"
 }
 
+// putBack says what init --undo did to a file that another program changed.
+func putBack(file, servers string) string {
+	return file + " has changed since init replaced " + servers + ", so only the servers are restored. Everything else in it stays.\n" +
+		"The configuration that init wrote stays.\n"
+}
+
 // restart returns the instruction to restart a client after its file changed.
 func restart(client string) string { return "restart " + client }
 
 func changedSince(file, backup string) string {
-	return file + " has changed since Patterngate wrote it, so nothing was written. The text from before is in " + backup
+	return file + " and its servers have changed since init replaced them, so nothing was written. The text from before is in " + backup
 }
 
 func nothingReplaced(file string) string {

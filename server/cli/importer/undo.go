@@ -30,6 +30,9 @@ func (a *Commands) initUndo(from ClientFile) error {
 		return console.WriteJSON(a.Out, initReport{Client: from.File.Path, Backup: c.From})
 	}
 	text := undone(printable.Text(from.File.Path), quotedNames(c.servers), c.later)
+	if c.Result == clientfile.Removed {
+		text = putBack(printable.Text(from.File.Path), quotedNames(c.servers))
+	}
 	if title := from.Client.Title; title != "" {
 		text += "then   " + restart(title) + "\n"
 	}
@@ -44,7 +47,8 @@ type restore struct {
 }
 
 // planRestore finds the text of the file from before init took servers out of it. Patterngate may have changed the file
-// again afterwards. If another program or a person did, planRestore refuses, because the restore would lose that change.
+// again afterwards. If another program or a person did, that change stays: only the servers come back. planRestore refuses
+// if the servers themselves changed.
 func planRestore(f clientfile.Format, file clientfile.File) (restore, error) {
 	backups, err := readBackups(file)
 	if err != nil {
@@ -63,8 +67,13 @@ func planRestore(f clientfile.Format, file clientfile.File) (restore, error) {
 		}
 		after = b.text
 	}
-	if i := slices.IndexFunc(backups, func(b backupText) bool { return len(lost(f, b.text, file.Text, self)) > 0 }); i >= 0 {
-		return restore{}, console.Refused("init --undo", changedSince(file.Path, backups[i].Path), compareByHand)
+	for _, b := range backups {
+		if back, servers, ok := withServersOf(f, b, file.Text, self); ok {
+			return restore{clientfile.Change{Result: clientfile.Removed, After: back, From: b.Path}, servers, false}, nil
+		}
+	}
+	if i := slices.IndexFunc(backups, func(b backupText) bool { return len(lostServers(f, b.text, file.Text, self)) > 0 }); i >= 0 {
+		return restore{}, console.Refused("init --undo", changedSince(file.Path, backups[i].Path), copyByHand)
 	}
 	return restore{}, console.Usage("init --undo", errors.New(nothingReplaced(file.Path)), "patterngate init --import CLIENT")
 }
@@ -125,13 +134,69 @@ func oneEntryLess(f clientfile.Format, text, less []byte) bool {
 // lost returns the servers of the first text that the second does not have, by name. It leaves out entries that start
 // Patterngate. It returns nil if the texts differ in more than their servers.
 func lost(f clientfile.Format, text, after []byte, self string) []string {
-	was, wasRest, err := f.Decode(text)
-	is, isRest, otherErr := f.Decode(after)
+	_, wasRest, err := f.Decode(text)
+	_, isRest, otherErr := f.Decode(after)
 	if err != nil || otherErr != nil || !reflect.DeepEqual(wasRest, isRest) {
+		return nil
+	}
+	return lostServers(f, text, after, self)
+}
+
+// lostServers is like lost, but the texts may differ in more than their servers.
+func lostServers(f clientfile.Format, text, after []byte, self string) []string {
+	was, _, err := f.Decode(text)
+	is, _, otherErr := f.Decode(after)
+	if err != nil || otherErr != nil {
 		return nil
 	}
 	maps.DeleteFunc(was, func(name string, entry any) bool {
 		return StartsPatterngate(entry, self) || reflect.DeepEqual(entry, is[name])
 	})
 	return slices.Sorted(maps.Keys(was))
+}
+
+// withServersOf returns a changed text with the servers of a backup in place of its own, and the names of those that come
+// back. It returns false unless init replaced the backup's text, and the servers are as init left them.
+func withServersOf(f clientfile.Format, b backupText, text []byte, self string) (back []byte, servers []string, ok bool) {
+	edits, isJSON := f.(clientfile.JSONServers)
+	servers = lostServers(f, b.text, text, self)
+	if !isJSON || len(servers) == 0 {
+		return nil, nil, false
+	}
+	left, ok := leftByInit(f, b, text, servers)
+	if !ok {
+		return nil, nil, false
+	}
+	now, rest, err := f.Decode(text)
+	then, _, thenErr := f.Decode(left)
+	if err != nil || thenErr != nil || !reflect.DeepEqual(now, then) {
+		return nil, nil, false
+	}
+	if back, err = edits.WithServersOf(text, b.text); err != nil {
+		return nil, nil, false
+	}
+	was, _, wasErr := f.Decode(b.text)
+	is, isRest, err := f.Decode(back)
+	ok = err == nil && wasErr == nil && reflect.DeepEqual(was, is) && reflect.DeepEqual(rest, isRest)
+	return back, servers, ok
+}
+
+// leftByInit returns the text that init made of a backup's text when it replaced the servers. The sum in the backup's name
+// confirms it. The changed text has the entry that init wrote.
+func leftByInit(f clientfile.Format, b backupText, text []byte, servers []string) ([]byte, bool) {
+	file := clientfile.File{Text: b.text}
+	if c, err := planGoneOnly(f, file, servers); err == nil && clientfile.Sum(c.After) == b.Sum {
+		return c.After, true
+	}
+	e := clientfile.Entry{Name: entryName}
+	entry, _ := clientfile.EntryOf(f, text, e.Name)
+	members, _ := entry.(map[string]any)
+	e.Command, _ = members["command"].(string)
+	args, _ := members["args"].([]any)
+	for _, arg := range args {
+		word, _ := arg.(string)
+		e.Args = append(e.Args, word)
+	}
+	c, err := planReplace(f, file, servers, e)
+	return c.After, err == nil && clientfile.Sum(c.After) == b.Sum
 }
