@@ -101,10 +101,10 @@ func TestDoctorTellsOfSwitchesAndHeldTools(t *testing.T) {
 		t.Errorf("doctor ends with %d: %+v", code, rows)
 	}
 	for _, want := range []doctorRow{
-		{Check: "kill switch", Detail: "calls of the tool look are stopped since ", Fix: "patterngate kill-switch off --tool look"},
-		{Check: "kill switch", Detail: "runs of the pattern look are stopped since ", Fix: "patterngate kill-switch off --pattern look"},
-		{Check: "kill switch", Detail: "all calls are stopped since ", Fix: "patterngate kill-switch off"},
-		{Check: "tools", Detail: "find_customer is held: ", Fix: "patterngate catalog accept"},
+		{Check: "kill switch", Detail: "calls of the tool look are stopped since ", Fix: "patterngate kill-switch off --tool look --config " + config + " --state " + state},
+		{Check: "kill switch", Detail: "runs of the pattern look are stopped since ", Fix: "patterngate kill-switch off --pattern look --config " + config + " --state " + state},
+		{Check: "kill switch", Detail: "all calls are stopped since ", Fix: "patterngate kill-switch off --config " + config + " --state " + state},
+		{Check: "tools", Detail: "find_customer is held: ", Fix: "patterngate catalog accept --config " + config},
 	} {
 		if !slices.ContainsFunc(rows, func(r doctorRow) bool {
 			return r.State == doctorWarn && r.Check == want.Check && strings.HasPrefix(r.Detail, want.Detail) && r.Fix == want.Fix

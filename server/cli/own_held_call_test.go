@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ func TestCallOfAHeldTool(t *testing.T) {
 	for name, tool := range map[string]string{"look": "crm/look", "slip": "crm/drift"} {
 		code, _, errs := s.command(t, nil, "call", name)
 		if code != console.ExitUsage || !strings.Contains(errs, "call: "+name+" is held: the server's declaration is not accepted\n") ||
-			!strings.Contains(errs, "try: patterngate catalog accept "+tool+"\n") {
+			!strings.Contains(errs, "try: patterngate catalog accept "+tool+" --config "+filepath.Join(s.dir, "pg.yaml")+" --state ") {
 			t.Errorf("call %s ends with %d: %s", name, code, errs)
 		}
 		seen := map[string]bool{}

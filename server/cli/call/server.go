@@ -85,7 +85,7 @@ type Server struct {
 // Held is a tool that a person has to accept before anybody can call it.
 type Held struct {
 	Cause string // why it is held
-	Pin   string // what "catalog accept" accepts
+	Pin   string // what "catalog accept" accepts, with the flags that name the configuration and the state file
 }
 
 // Unlisted says why the server does not list a tool. The zero Unlisted is for a name that the configuration does not have.

@@ -54,7 +54,7 @@ func examineBehind(ctx context.Context, loaded *assembly.Loaded, has variables, 
 		changed, accepts = append(changed, names...), append(accepts, accept...)
 	}
 	if len(changed) > 0 {
-		f.warn("tools", fixChanged(accepts), definitionChanged(changed))
+		f.warn("tools", fixChanged(accepts)+f.with, definitionChanged(changed))
 	}
 }
 

@@ -1,9 +1,11 @@
 package doctor
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 
+	"patterngate/server/assembly"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/cli/importer"
@@ -18,22 +20,58 @@ type Bypass struct {
 	Off                  string // the server of the file that it is, which is off; "": none
 }
 
-// tell adds the finding for doctor. config is the file that the client's Patterngate reads; "" if there is none. usual is the
-// file that init would write, if it exists; init does not overwrite it.
-func (b Bypass) tell(config, usual string, f *findings) {
-	server := console.OtherName(b.Server)
-	switch {
-	case b.Ours != "":
-		f.fail("gate", fixDirect(b.Client, console.ShellWord(runtime.GOOS, config), server, b.File), directOurs(server, b.File, console.OtherName(b.Ours)))
-	case b.Off != "":
-		f.warn("gate", fixOff(server, b.File, console.OtherName(b.Off), config), directOff(server, b.File, console.OtherName(b.Off), config))
-	case config != "":
-		f.warn("gate", fixUnknown(server, b.File, config), direct(server, b.File))
-	case usual != "":
-		f.warn("gate", fixReplace(b.Client, server, b.File, usual), direct(server, b.File))
-	default:
-		f.warn("gate", fixImport(b.Client, server, b.File), direct(server, b.File))
+// tellBypasses adds the findings for doctor. Servers with the same fix are one finding.
+func tellBypasses(all []Bypass, config, usual string, f *findings) {
+	var ours, rest []Bypass
+	for _, b := range all {
+		switch {
+		case b.Ours != "":
+			ours = append(ours, b)
+		case b.Off != "":
+			b.tell(nil, config, usual, f)
+		default:
+			rest = append(rest, b)
+		}
 	}
+	for _, same := range [][]Bypass{ours, rest} {
+		if len(same) > 0 {
+			same[0].tell(same[1:], config, usual, f)
+		}
+	}
+}
+
+// tell adds the finding for doctor about the server and others with the same fix. config is the file that the client's
+// Patterngate reads; "" if there is none. usual is the file that init would write, if it exists; init does not overwrite it.
+func (b Bypass) tell(others []Bypass, config, usual string, f *findings) {
+	servers := []string{console.OtherName(b.Server)}
+	for _, other := range others {
+		servers = append(servers, console.OtherName(other.Server))
+	}
+	read := cmp.Or(config, usual)
+	switch {
+	case b.Ours != "" && config != "":
+		f.fail("gate", fixDirect(b.Client, console.ShellWord(runtime.GOOS, config), servers, b.File), directOurs(servers, b.File, console.OtherName(b.Ours)))
+	case b.Ours != "":
+		f.warn("gate", fixMoved(b.Client, servers, b.File), directOurs(servers, b.File, console.OtherName(b.Ours)))
+	case b.Off != "":
+		f.warn("gate", fixOff(servers, b.File, console.OtherName(b.Off), read), directOff(servers, b.File, console.OtherName(b.Off), read))
+	case config != "":
+		f.warn("gate", fixUnknown(servers, b.File, config), direct(servers, b.File))
+	case usual != "":
+		f.warn("gate", fixReplace(b.Client, servers, b.File, usual), direct(servers, b.File))
+	default:
+		f.warn("gate", fixImport(b.Client, servers, b.File), direct(servers, b.File))
+	}
+}
+
+// catalogOf returns the catalog of a configuration. It is empty if the configuration does not load.
+func catalogOf(path string, environ []string) tools.Catalog {
+	loaded, _, err := assembly.Load(settings.Sources{Path: path, Environ: environ}, assembly.LoadOptions{})
+	if err != nil {
+		return tools.Catalog{}
+	}
+	loaded.Close()
+	return loaded.Catalog
 }
 
 // usualConfig returns the path of the configuration that init would write, or "" if there is no file.

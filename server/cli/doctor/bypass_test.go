@@ -21,7 +21,7 @@ func TestDirectServers(t *testing.T) {
 	others := []importer.ClientServer{{Name: "notes", Command: "n"}, {Name: "crm", Command: "c"}, {Name: "other", Command: "o"}}
 	found := &findings{client: "cursor"}
 	for _, b := range aroundIn(in, others, catalog) {
-		b.tell("pg.yaml", "", found)
+		b.tell(nil, "pg.yaml", "", found)
 	}
 	want := []finding{
 		{"cursor", "gate", stateWarn, "the client starts the server notes directly, without your policy (mcp.json); notes is in pg.yaml but off (enabled: false)", `patterngate catalog accept notes --config pg.yaml, which lists its tools, or remove the server "notes" from mcp.json`},
@@ -32,6 +32,12 @@ func TestDirectServers(t *testing.T) {
 		if i >= len(found.rows) || found.rows[i] != want[i] {
 			t.Errorf("row %d of %+v\nwant %+v", i, found.rows, want[i])
 		}
+	}
+	several := &findings{client: "cursor"}
+	tellBypasses(aroundIn(in, append(others, importer.ClientServer{Name: "more", Command: "m"}), catalog), "pg.yaml", "", several)
+	both := finding{"cursor", "gate", stateWarn, "the client starts 2 servers directly, without your policy (mcp.json): other, more", "add the servers to catalog.servers in pg.yaml, or remove them from mcp.json"}
+	if len(several.rows) != 3 || several.rows[0] != want[0] || several.rows[1] != want[1] || several.rows[2] != both {
+		t.Errorf("of several servers: %+v", several.rows)
 	}
 	if runtime.GOOS == "windows" {
 		t.Skip("the directory of other systems")
@@ -56,7 +62,7 @@ func TestDirectServers(t *testing.T) {
 		"":                   "patterngate init --import cursor, or ",
 	} {
 		found := &findings{client: "cursor"}
-		b.tell("", usual, found)
+		b.tell(nil, "", usual, found)
 		if len(found.rows) != 1 || !strings.HasPrefix(found.rows[0].Fix, fix) {
 			t.Errorf("with the file %q: %+v, want %s", usual, found.rows, fix)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"time"
 
@@ -41,6 +42,16 @@ type findings struct {
 	tools  int           // how many tools the program lists
 	first  time.Duration // time until the first answer; 0: none
 	starts bool          // the client starts Patterngate
+	with   string        // the flag that names the configuration in a fix; "": a command of this shell reads it without one
+}
+
+// uses sets the configuration that the fixes are about. environ is the environment of the shell in which they are typed.
+func (f *findings) uses(from settings.Sources, environ []string) {
+	path, _, err := settings.Path(from)
+	usual, _, wrong := settings.Path(settings.Sources{Environ: environ})
+	if f.with = ""; err == nil && path != "" && (wrong != nil || path != usual) {
+		f.with = withConfig(console.ShellWord(runtime.GOOS, path))
+	}
 }
 
 func (f *findings) ok(check, detail string) {
@@ -271,9 +282,11 @@ func (a *Commands) examine(ctx context.Context, client clientfile.Client, named 
 		f.starts = true
 		catalog, config = a.examineEntry(ctx, host, client, ours, f)
 	}
-	for _, b := range aroundIn(importer.ClientFile{Client: client, File: file}, others, catalog) {
-		b.tell(config, usualConfig(a.Environ), f)
+	usual := usualConfig(a.Environ)
+	if config == "" && usual != "" {
+		catalog = catalogOf(usual, a.Environ)
 	}
+	tellBypasses(aroundIn(importer.ClientFile{Client: client, File: file}, others, catalog), config, usual, f)
 }
 
 // ourEntry returns the entry that starts Patterngate, the first by name, and all entries that start something else.

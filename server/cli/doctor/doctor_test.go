@@ -24,7 +24,7 @@ func TestText(t *testing.T) {
 	healthy.ok("state", "/home/runs.db can be written")
 	ill := &findings{client: "codex"}
 	ill.ok("file", "/home/config.toml")
-	ill.warn("gate", removeServer("crm", "/home/config.toml"), "the client starts the server crm directly, without your policy (/home/a/very/long/path/to/config.toml)")
+	ill.warn("gate", removeServer([]string{"crm"}, "/home/config.toml"), "the client starts the server crm directly, without your policy (/home/a/very/long/path/to/config.toml)")
 	ill.fail("start", "patterngate setup codex --write", "there is no program")
 	for name, tt := range map[string]struct {
 		of   *findings

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -101,6 +102,7 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 		return tools.Catalog{}, ""
 	}
 	as := servedBy(start)
+	f.uses(as.from(), host.Environ)
 	loaded := as.examineConfig(start.dir, f)
 	if loaded != nil {
 		examineNames(ctx, &loaded.Catalog, f)
@@ -147,8 +149,13 @@ func servedBy(start clientStart) entryProgram {
 // examineConfig loads the configuration as the program does that is started in dir. It returns nil if it does not load.
 // examineServer reports the held tools, each with its fix.
 func (a entryProgram) examineConfig(dir string, f *findings) *assembly.Loaded {
-	loaded, _ := examineConfig(settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ}, dir, f)
+	loaded, _ := examineConfig(a.from(), dir, f)
 	return loaded
+}
+
+// from returns where the program takes its configuration from.
+func (a entryProgram) from() settings.Sources {
+	return settings.Sources{Path: a.Config, State: a.State, HTTP: a.HTTP, TokenFile: a.TokenFile, Inbox: a.Inbox, Environ: a.Environ}
 }
 
 // examineConfig loads a configuration whose programs start in dir. It returns the held tools, which it does not report. It
@@ -161,7 +168,7 @@ func examineConfig(from settings.Sources, dir string, f *findings) (*assembly.Lo
 			case i < 3:
 				f.fail("config", cmp.Or(fault.Want, fixConfig), fault.String())
 			case i == 3:
-				f.fail("config", fixMoreFault, moreFaults(len(faults.Faults)-i))
+				f.fail("config", fixMoreFault+f.with, moreFaults(len(faults.Faults)-i))
 			}
 		}
 		return nil, nil
@@ -189,6 +196,7 @@ func examineConfig(from settings.Sources, dir string, f *findings) (*assembly.Lo
 func (a *Commands) examineHere(ctx context.Context, f *findings) {
 	dir, _ := os.Getwd() // without it the servers' own directories count
 	from := a.Sources()
+	f.uses(from, a.Environ)
 	loaded, held := examineConfig(from, dir, f)
 	if loaded == nil {
 		return
@@ -215,6 +223,9 @@ func (a entryProgram) examineState(path string, f *findings) {
 	if err := invocation.ReadyState(path, a.Environ); err != nil {
 		f.fail("state", fixNoState, err.Error())
 		return
+	}
+	if a.State != "" {
+		f.with += withState(console.ShellWord(runtime.GOOS, path))
 	}
 	a.State = path // the state file is known now, and no other is possible
 	err := a.WithNewApprovals("doctor", func(d statefile.Questions) error {
@@ -264,7 +275,7 @@ func examineSwitches(d statefile.Questions, f *findings) error {
 		case s.Pattern != "":
 			what, flag = stoppedPattern(s.Pattern), " --pattern "+s.Pattern
 		}
-		f.warn("kill switch", fixSwitches+flag, stopped(what, console.ClockText(s.At), s.By, s.Reason))
+		f.warn("kill switch", fixSwitches+flag+f.with, stopped(what, console.ClockText(s.At), s.By, s.Reason))
 	}
 	if len(list) == 0 {
 		f.ok("kill switch", noSwitch)
@@ -286,11 +297,11 @@ func tellHeld(rows []heldRow, f *findings) {
 	for _, r := range rows {
 		switch {
 		case r.state != "held":
-			f.warn("tools", fixTool, cannotBeCalled(r.name, r.state, r.why))
+			f.warn("tools", fixTool+f.with, cannotBeCalled(r.name, r.state, r.why))
 		case len(held) == 1:
-			f.warn("tools", fixHeld, cannotBeCalled(r.name, r.state, r.why))
+			f.warn("tools", fixHeld+f.with, cannotBeCalled(r.name, r.state, r.why))
 		case r.name == held[0]:
-			f.warn("tools", fixHeld, allHeld(held))
+			f.warn("tools", fixHeld+f.with, allHeld(held))
 		}
 	}
 }

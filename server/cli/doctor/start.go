@@ -110,7 +110,7 @@ func (a *Commands) examineServer(ctx context.Context, start clientStart, name st
 		f.ok("first answer", firstAnswer(p.first))
 	}
 	if _, err := p.client.Tools(ctx); err != nil {
-		f.fail("tools", fixListTools, err.Error())
+		f.fail("tools", fixListTools+f.with, err.Error())
 		return
 	}
 	junk, first, tools := p.tap.seen()

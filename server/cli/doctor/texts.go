@@ -63,7 +63,9 @@ const (
 	fixNetworks  = "add that line to the file"
 )
 
-func moreFaults(n int) string { return fmt.Sprintf("and %d more", n) }
+func withConfig(file string) string { return " --config " + file }
+func withState(file string) string  { return " --state " + file }
+func moreFaults(n int) string       { return fmt.Sprintf("and %d more", n) }
 
 // The start of the program.
 const (
@@ -218,36 +220,56 @@ func stoppedPattern(name string) string { return "runs of the pattern " + name +
 const stoppedAll = "all calls are"
 
 // Servers that a client starts directly.
-func direct(server, file string) string {
-	return fmt.Sprintf("the client starts the server %s directly, without your policy (%s)", server, file)
+func direct(servers []string, file string) string {
+	if len(servers) > 1 {
+		return fmt.Sprintf("the client starts %d servers directly, without your policy (%s): %s", len(servers), file, strings.Join(servers, ", "))
+	}
+	return fmt.Sprintf("the client starts the server %s directly, without your policy (%s)", servers[0], file)
 }
-func directOurs(server, file, ours string) string {
-	return direct(server, file) + "; it is " + ours + " in the catalog"
+func directOurs(servers []string, file, ours string) string {
+	if len(servers) > 1 {
+		return direct(servers, file) + "; they are in the catalog"
+	}
+	return direct(servers, file) + "; it is " + ours + " in the catalog"
 }
-func removeServer(server, file string) string {
-	return fmt.Sprintf("remove the server %q from %s", server, file)
+func removeServer(servers []string, file string) string {
+	if len(servers) > 1 {
+		return "remove them from " + file
+	}
+	return fmt.Sprintf("remove the server %q from %s", servers[0], file)
 }
-func fixDirect(client, config, server, file string) string {
-	return "patterngate init --import " + client + " --replace -o " + config + ", or " + removeServer(server, file)
+func addServer(servers []string, config string) string {
+	if len(servers) > 1 {
+		return "add the servers to catalog.servers in " + config
+	}
+	return "add the server to catalog.servers in " + config
 }
-func fixUnknown(server, file, config string) string {
-	return "add the server to catalog.servers in " + config + ", or " + removeServer(server, file)
+func fixDirect(client, config string, servers []string, file string) string {
+	return "patterngate init --import " + client + " --replace -o " + config + ", or " + removeServer(servers, file)
+}
+
+// fixMoved is fixDirect for a client that does not start Patterngate yet.
+func fixMoved(client string, servers []string, file string) string {
+	return "patterngate init --import " + client + " --replace, or " + removeServer(servers, file)
+}
+func fixUnknown(servers []string, file, config string) string {
+	return addServer(servers, config) + ", or " + removeServer(servers, file)
 }
 
 // directOff is direct for a server that the configuration has but does not enable.
-func directOff(server, file, ours, config string) string {
-	return direct(server, file) + "; " + ours + " is in " + config + " but off (enabled: false)"
+func directOff(servers []string, file, ours, config string) string {
+	return direct(servers, file) + "; " + ours + " is in " + config + " but off (enabled: false)"
 }
-func fixOff(server, file, ours, config string) string {
-	return "patterngate catalog accept " + ours + " --config " + config + ", which lists its tools, or " + removeServer(server, file)
+func fixOff(servers []string, file, ours, config string) string {
+	return "patterngate catalog accept " + ours + " --config " + config + ", which lists its tools, or " + removeServer(servers, file)
 }
 
 // fixReplace is fixImport if init would find a configuration. init takes out of the client's file what that configuration has.
-func fixReplace(client, server, file, config string) string {
-	return "add the server to catalog.servers in " + config + " and run patterngate init --import " + client + " --replace, or " + removeServer(server, file)
+func fixReplace(client string, servers []string, file, config string) string {
+	return addServer(servers, config) + " and run patterngate init --import " + client + " --replace, or " + removeServer(servers, file)
 }
-func fixImport(client, server, file string) string {
-	return "patterngate init --import " + client + ", or " + removeServer(server, file)
+func fixImport(client string, servers []string, file string) string {
+	return "patterngate init --import " + client + ", or " + removeServer(servers, file)
 }
 
 // counted returns a number with its noun.

@@ -27,7 +27,7 @@ var takenName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 // examineTools checks the raw tools/list for tools that clients drop, turn into text or cut.
 func examineTools(server string, tools []json.RawMessage, f *findings) {
 	if len(tools) == 0 {
-		f.fail("tools", fixListTools, startsNothing)
+		f.fail("tools", fixListTools+f.with, startsNothing)
 		return
 	}
 	size, before := 0, len(f.rows)
