@@ -42,7 +42,7 @@ func TestSetupShowsNobodysSecrets(t *testing.T) {
 						if undo {
 							err = a.setupUndo(client, flags, report)
 						} else {
-							err = a.setupWrite(client, flags, clientfile.Entry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
+							err = a.setupWrite(client, clientfile.ThisHost(nil), flags, clientfile.Entry{Name: g.name, Command: self, Args: []string{"serve", "--config", "/etc/pg.yaml"}}, report)
 						}
 						said := out.String() + errs.String()
 						if err != nil {

@@ -35,6 +35,8 @@ type SetupReport struct {
 	Warnings []string `json:"warnings,omitempty"`
 
 	direct []string // servers that the client starts without Patterngate
+	kept   string   // the configuration that the entry named before, and keeps
+	stays  bool     // an undo restored an earlier entry of the same name
 }
 
 // warn adds a warning. Setup continues after it.
@@ -118,11 +120,18 @@ func (a *Commands) tellSetup(f setupFlags, r SetupReport) error {
 	if r.Diff != "" {
 		b.WriteByte('\n')
 	}
-	words := outcomes[r.Result][0]
+	both := outcomes[r.Result]
+	if r.stays {
+		both = earlierEntry
+	}
+	words := both[0]
 	if r.DryRun {
-		words = outcomes[r.Result][1]
+		words = both[1]
 	}
 	fmt.Fprintf(&b, words+"\n", r.Name, printable.Text(r.File))
+	if r.kept != "" {
+		console.Labelled(&b, "note", keepsConfig(r.kept))
+	}
 	if r.Backup != "" {
 		console.Labelled(&b, "backup", r.Backup)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -115,10 +116,10 @@ func (a *Commands) setup(name string, f setupFlags) error {
 	if err != nil {
 		return err
 	}
-	report.describe(client, host, e)
 	if f.write || f.dryRun {
-		return a.setupWrite(client, f, e, report)
+		return a.setupWrite(client, host, f, e, report)
 	}
+	report.describe(client, host, e)
 	return a.printSetup(f, report)
 }
 
@@ -159,11 +160,18 @@ func (a *Commands) setupEntry(name string, report *SetupReport) (clientfile.Entr
 }
 
 // setupWrite adds the entry, or shows what that would change.
-func (a *Commands) setupWrite(client clientfile.Client, f setupFlags, e clientfile.Entry, report SetupReport) error {
+func (a *Commands) setupWrite(client clientfile.Client, host clientfile.Host, f setupFlags, e clientfile.Entry, report SetupReport) error {
 	file, err := clientfile.Read(report.File)
 	if err != nil {
 		return a.Fault(err)
 	}
+	if len(e.Args) == 1 { // without --config
+		report.kept = configOf(client.Format, file.Text, f.name)
+	}
+	if report.kept != "" {
+		e.Args = append(e.Args, "--config", report.kept)
+	}
+	report.describe(client, host, e)
 	c, err := clientfile.PlanWrite(client.Format, file, e)
 	if err != nil {
 		return a.Fault(err)
@@ -179,6 +187,26 @@ func (a *Commands) setupWrite(client clientfile.Client, f setupFlags, e clientfi
 	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, e, file.Text), f, file, report)
 }
 
+// configOf returns the configuration that an entry of Patterngate names. It returns "" if there is no such entry, or if that
+// file does not exist.
+func configOf(f clientfile.Format, text []byte, name string) string {
+	entry, _ := clientfile.EntryOf(f, text, name)
+	members, _ := entry.(map[string]any)
+	command, _ := members["command"].(string)
+	args, _ := members["args"].([]any)
+	if base := command[strings.LastIndexAny(command, `/\`)+1:]; strings.TrimSuffix(base, ".exe") != "patterngate" {
+		return "" // another program: its words belong to the user
+	}
+	if len(args) != 3 || args[0] != "serve" || args[1] != "--config" {
+		return ""
+	}
+	path, _ := args[2].(string)
+	if info, err := os.Stat(path); err != nil || !filepath.IsAbs(path) || info.IsDir() {
+		return ""
+	}
+	return path
+}
+
 // setupUndo removes the entry, or shows what that would change.
 func (a *Commands) setupUndo(client clientfile.Client, f setupFlags, report SetupReport) error {
 	file, err := clientfile.Read(report.File)
@@ -190,6 +218,9 @@ func (a *Commands) setupUndo(client clientfile.Client, f setupFlags, report Setu
 		return a.Fault(err)
 	}
 	report.Action, report.Sources = "undo", client.Sources
+	if c.Result == clientfile.Restored {
+		_, report.stays = clientfile.EntryOf(client.Format, c.After, f.name)
+	}
 	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, clientfile.Entry{Name: f.name}, file.Text, c.After), f, file, report)
 }
 

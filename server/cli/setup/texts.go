@@ -55,6 +55,16 @@ var outcomes = map[string][2]string{
 	clientfile.Absent:  {"nothing to undo: there is no %s in %s", "nothing to undo: there is no %s in %s"},
 }
 
+// earlierEntry is the text of an undo that restores an earlier entry.
+var earlierEntry = [2]string{
+	"restored the entry %s: %s is as it was before the last setup, byte for byte",
+	"would restore the entry %s: %s would be as it was before the last setup, byte for byte",
+}
+
+func keepsConfig(path string) string {
+	return "the entry keeps --config " + path + ". To change it, name another file with --config"
+}
+
 // restart returns the instruction to restart a client after its file changed.
 func restart(client string) string { return "restart " + client }
 
