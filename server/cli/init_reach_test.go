@@ -49,8 +49,8 @@ func TestInitAllowsTheAddressItReached(t *testing.T) {
 	near := nearServer(t)
 	named := strings.Replace(near.URL, "127.0.0.1", "localhost", 1)
 	for name, tt := range map[string]struct{ url, note string }{
-		"an address": {near.URL, "127.0.0.1 is a loopback address; only allow_networks permits it"},
-		"a name":     {named, "localhost leads to 127.0.0.1, a loopback address; only allow_networks permits it"},
+		"an address": {near.URL, "127.0.0.1 is a loopback address; added 127.0.0.1/32 to allow_networks for it"},
+		"a name":     {named, "localhost leads to 127.0.0.1, a loopback address; added 127.0.0.1/32 to allow_networks for it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newInitHome(t, clientText(t, map[string]any{"crm": map[string]any{"url": tt.url + "/mcp"}, "dup": map[string]any{"url": tt.url + "/mcp"}}))

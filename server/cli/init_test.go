@@ -328,17 +328,20 @@ func TestInitUndoBesideSetup(t *testing.T) {
 	text := clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil)})
 	replace := []string{"init", "--import", "cursor", "-o", "pg.yaml", "--read", "crm/search", "--replace"}
 	setup, unsetup := []string{"setup", "cursor", "--write"}, []string{"setup", "cursor", "--undo"}
+	other := append(slices.Clone(setup), "--config", "other.yaml")
 	for name, c := range map[string]struct {
 		before, after [][]string
 		later         bool
 	}{
 		"setup before":          {before: [][]string{setup}},
-		"setup after":           {after: [][]string{setup}, later: true},
+		"setup after":           {after: [][]string{other}, later: true},
+		"setup without a file":  {after: [][]string{setup}}, // the entry keeps its own
 		"setup undone after":    {after: [][]string{unsetup}, later: true},
-		"setup before and done": {before: [][]string{setup}, after: [][]string{setup, unsetup}},
+		"setup before and done": {before: [][]string{setup}, after: [][]string{other, unsetup}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newInitHome(t, text)
+			putFile(t, filepath.Join(h.dir, "other.yaml"), "version: 1\n")
 			run := func(args []string) {
 				t.Helper()
 				cmd := h.command(t, args...)

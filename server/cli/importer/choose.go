@@ -65,9 +65,18 @@ func (c chosenTools) check(servers []Server, again string) error {
 // misnamed returns the error of a name in a flag. meant is the name that was meant, or "".
 func misnamed(flag string, names []string, i int, meant, again string, err error) error {
 	names = slices.Clone(names)
+	if _, off := errors.AsType[offError](err); off { // the name is right
+		if names = slices.Delete(names, i, i+1); len(names) > 0 {
+			again += " " + flag + " " + console.ShellWord(runtime.GOOS, strings.Join(names, ","))
+		}
+		return console.Usage("init "+flag, err, again+"   # "+leavesOff)
+	}
 	names[i] = cmp.Or(meant, "SERVER/TOOL")
 	return console.Usage("init "+flag, err, again+" "+flag+" "+console.ShellWord(runtime.GOOS, strings.Join(names, ",")))
 }
+
+// offError is the error of a tool whose server is not enabled.
+type offError struct{ error }
 
 // findImported returns the tool that SERVER/TOOL names. The server's name is that of the client's file or of the new file.
 // With an error it returns the name that was meant, if there is one.
@@ -83,7 +92,7 @@ func findImported(servers []Server, name string) (t *importedTool, meant string,
 				continue
 			}
 			if s.problem != "" {
-				return nil, "", errors.New(serverOff(name, s.problem))
+				return nil, "", offError{errors.New(serverOff(name, s.problem))}
 			}
 			for j := range s.tools {
 				if s.tools[j].Name == tool {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"patterngate/catalog"
 )
@@ -57,7 +58,7 @@ func TestInitOfFaultyServers(t *testing.T) {
 		t.Errorf("the server that is off has the plain name:\n%s", file)
 	}
 	later := "patterngate catalog accept crash --config " + config + "   # lists the tools of crash, once it starts\n"
-	if !strings.Contains(out, later) || !strings.Contains(file, "    # Once it starts, list its tools:   patterngate catalog accept crash\n    crash:\n") || strings.Contains(out+file, "accept shop_2") {
+	if !strings.Contains(out, later) || !strings.Contains(file, "    # Once it starts: remove \"enabled: false\", and paste its tools here. This prints them:   patterngate catalog accept crash\n    crash:\n") || strings.Contains(out+file, "accept shop_2") {
 		t.Errorf("the way back is not said: %s%s\nwant %s", out, file, later)
 	}
 	if note := "Patterngate does not read " + config + " by itself. Give it with --config, or set PATTERNGATE_CONFIG\n"; !strings.Contains(out, note) {
@@ -89,5 +90,16 @@ func TestInitNamesThePageOfPolicies(t *testing.T) {
 	}
 	if _, err := os.Stat("../../../" + policyPage); err != nil {
 		t.Error(err)
+	}
+}
+
+// A server that hangs is said to give no answer, and an unset variable is named once.
+func TestNoAnswerInTime(t *testing.T) {
+	s := Server{path: "/bin/sh", args: []importedValue{{now: "-c"}, {now: "exec tail -f /dev/null"}}}
+	if err := s.list(t.Context(), 50*time.Millisecond); err == nil || err.Error() != "did not answer within 50ms" {
+		t.Errorf("list = %v", err)
+	}
+	if got, want := needsVariable("variable TOKEN", "TOKEN"), "the variable TOKEN is not set here"; got != want {
+		t.Errorf("the text is %q, want %q", got, want)
 	}
 }

@@ -196,6 +196,7 @@ func (a *Commands) initImport(ctx context.Context, f initFlags, from ClientFile,
 	keys := initQuestions{bufio.NewReader(a.In), a.Err, a.Paint}
 	if !f.silent(a) {
 		if err := keys.choose(ctx, servers); err != nil {
+			fmt.Fprintln(a.Err, nothingWritten)
 			return err
 		}
 	}

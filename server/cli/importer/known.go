@@ -27,17 +27,25 @@ func (a *Commands) initReplaceOnly(f initFlags, from ClientFile, path string) er
 		return a.Fault(err)
 	}
 	report := initReport{File: path, Client: from.File.Path, title: from.Client.Title, kept: true}
-	var gone []string
+	var gone, off []string
 	for _, s := range found {
 		same := func(ours tools.Server) bool { return SameServer(s, ours) }
 		if slices.ContainsFunc(loaded.Catalog.Servers, func(ours tools.Server) bool { return ours.Enabled && same(ours) }) {
 			gone = append(gone, s.Name)
 		} else if !s.Off {
-			report.Warnings = append(report.Warnings, stillDirect(s.Name, path, slices.ContainsFunc(loaded.Catalog.Servers, same)))
+			at := slices.IndexFunc(loaded.Catalog.Servers, same)
+			if at >= 0 {
+				off = append(off, loaded.Catalog.Servers[at].Name)
+			}
+			report.Warnings = append(report.Warnings, stillDirect(s.Name, path, at >= 0))
 		}
 	}
+	if len(gone) == 0 && len(off) > 0 {
+		return console.Usage("init --import --replace", errors.New(noneInBoth(from.File.Path, path, off)),
+			a.initCommandLine(listsLater(off[0]), path)+"   # "+onceFixed(console.OtherName(off[0])))
+	}
 	if len(gone) == 0 {
-		return console.Usage("init --import --replace", errors.New(noneInBoth(from.File.Path, path)),
+		return console.Usage("init --import --replace", errors.New(noneInBoth(from.File.Path, path, nil)),
 			"patterngate init --import "+console.ShellWord(runtime.GOOS, f.from)+" -o ANOTHER.yaml   # "+copyEntries)
 	}
 	c, err := a.planGone(from, gone, self, &report)

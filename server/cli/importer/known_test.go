@@ -60,7 +60,7 @@ func TestReplaceOnly(t *testing.T) {
 	if kept, err := os.ReadFile(config); err != nil || string(kept) != catalog {
 		t.Errorf("the configuration is %s, %v", kept, err)
 	}
-	if _, _, err := said("--import", client, "-o", config, "--replace"); err == nil || !strings.Contains(err.Error(), "has no server that") {
+	if _, _, err := said("--import", client, "-o", config, "--replace"); err == nil || !strings.Contains(err.Error(), "has no server that") || !strings.Contains(err.Error(), "but off (enabled: false): off") {
 		t.Errorf("--replace again: %v", err)
 	}
 	if _, _, err := said("--import", client, "--undo"); err != nil {

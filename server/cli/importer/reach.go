@@ -90,7 +90,7 @@ func noteNetworks(servers []Server) {
 		switch s := &servers[i]; {
 		case !s.unnamed():
 		case slices.Contains(named, s.network):
-			s.note(onlyAllowed(s.leads))
+			s.note(nowAllowed(s.leads, s.network))
 		default:
 			s.note(allowFirst(s.leads, s.network))
 		}

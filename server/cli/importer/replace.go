@@ -8,6 +8,7 @@ import (
 	"io"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,6 +86,13 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 	if yes, err := a.wantsReplace(ctx, f, keys, from); err != nil || !yes {
 		report.Next = append(report.Next, a.initCommandLine("init --import "+console.ShellWord(runtime.GOOS, f.from)+" --replace", report.File)+"   # "+replacesThem(from.title()))
 		return err
+	}
+	if report.enabled() { // else a warning says so about all of them
+		for _, s := range servers {
+			if slices.Contains(gone, s.From.Name) && len(s.tools) > 0 && !s.confirmed() {
+				report.Warnings = append(report.Warnings, noneCallable(s.Name, console.Plural(int64(len(s.tools)), "tool")))
+			}
+		}
 	}
 	return a.replaceFile(from, c, report)
 }

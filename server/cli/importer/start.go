@@ -82,14 +82,20 @@ func (s *Server) list(ctx context.Context, within time.Duration) (err error) {
 	defer cancel()
 	var at reached
 	var said lastLine
+	failed := func(err error) error {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			err = errors.New(noAnswer(within))
+		}
+		return said.after(err)
+	}
 	client, err := s.open(at.watch(ctx), &said)
 	if err != nil {
-		return said.after(err)
+		return failed(err)
 	}
 	defer func() { _ = client.Close() }() // the list is already complete
 	tools, err := client.Declarations(ctx)
 	if err != nil {
-		return said.after(err)
+		return failed(err)
 	}
 	if len(tools) > maxImported {
 		return errors.New(tooManyTools(len(tools), maxImported))

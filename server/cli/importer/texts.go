@@ -24,6 +24,9 @@ func hasTools(server, tools string) string {
 	return server + " has " + tools + ". The second column is what the server itself says:"
 }
 
+// nothingWritten says what an end of the questions about tools did.
+const nothingWritten = "nothing was written"
+
 // typeOneOf says which answers there are, after another one.
 func typeOneOf(words []string) string {
 	return "Type " + strings.Join(words, ", ") + ", or the first letter of one of them."
@@ -95,8 +98,13 @@ func importAgain(file string) string {
 	return alreadyExists(file) + ". To import again, name another file with -o, or remove this one first"
 }
 
-func noneInBoth(client, config string) string {
-	return client + " has no server that is enabled in " + config + " too"
+// noneInBoth says that there is no server to replace. off are those that the configuration has, but not enabled.
+func noneInBoth(client, config string, off []string) string {
+	text := client + " has no server that is enabled in " + config + " too"
+	if len(off) == 0 {
+		return text
+	}
+	return text + ". These are in it but off (enabled: false): " + strings.Join(off, ", ")
 }
 
 // These are comments behind a command line.
@@ -104,6 +112,7 @@ const (
 	onlyReplaces = "only takes the servers that this file has out of the client's file"
 	copyEntries  = "then copy its servers into your file"
 	restoresFile = "restores the client's file"
+	leavesOff    = "leaves that server off; to enable its tool, first remove the reason"
 )
 
 func replacesThem(client string) string {
@@ -175,10 +184,15 @@ func listsLater(server string) string { return "catalog accept " + server }
 
 func onceFixed(server string) string { return "lists the tools of " + server + ", once it starts" }
 
+// noneCallable warns about a server that was replaced without any of its tools.
+func noneCallable(server, tools string) string {
+	return console.OtherName(server) + ": the client can call none of its " + tools + " any more"
+}
+
 // The new file.
 
 func onceFixedComment(server string) string {
-	return "    # Once it starts, list its tools:   patterngate " + listsLater(server) + "\n"
+	return "    # Once it starts: remove \"enabled: false\", and paste its tools here. This prints them:   patterngate " + listsLater(server) + "\n"
 }
 
 // offReads is the comment behind a tool that is off and that its server says only reads. as is the start of its line.
@@ -193,7 +207,7 @@ func fileHead(client, pin string) string {
 # A tool that is not named here, or has "enabled: false", does not exist. To enable a tool, remove "enabled: false", say what
 # the tool does (effect: read, write or destructive; the server's own word is only a hint), and accept its definition:
 #   patterngate catalog accept SERVER/TOOL
-# A tool in "expose" is a tool of the client too. Each of its calls is judged and recorded.
+# Then add the tool to "expose", so that the client can call it. Each of its calls is judged and recorded.
 # After an edit:   patterngate validate
 version: 1
 catalog:
@@ -281,6 +295,9 @@ func needsValue(place, reference string) string {
 }
 
 func needsVariable(place, variable string) string {
+	if place == "variable "+variable {
+		return "the variable " + variable + " is not set here"
+	}
 	return place + " needs the variable " + variable + ", which is not set here"
 }
 
@@ -322,7 +339,9 @@ func nameLeads(host string, addr netip.Addr, class string) string {
 	return fmt.Sprintf("%s leads to %s, %s", host, addr, class)
 }
 
-func onlyAllowed(leads string) string { return leads + "; only allow_networks permits it" }
+func nowAllowed(leads string, network netip.Prefix) string {
+	return fmt.Sprintf("%s; added %s to allow_networks for it", leads, network)
+}
 
 func allowFirst(leads string, network netip.Prefix) string {
 	return fmt.Sprintf("%s; add %s to allow_networks before you enable a tool of it", leads, network)
@@ -346,6 +365,9 @@ func twoTools(name string) string { return "it declares two tools " + name }
 func tooManyTools(got, most int) string {
 	return fmt.Sprintf("it has %d tools, and at most %d can be imported", got, most)
 }
+
+// noAnswer says that a server did not list its tools in time.
+func noAnswer(within time.Duration) string { return "did not answer within " + within.String() }
 
 // lastWords adds the last line that a server wrote to standard error.
 func lastWords(err error, line string) string {
