@@ -57,8 +57,8 @@ var outcomes = map[string][2]string{
 
 // earlierEntry is the text of an undo that restores an earlier entry.
 var earlierEntry = [2]string{
-	"restored the entry %s: %s is as it was before the last setup, byte for byte",
-	"would restore the entry %s: %s would be as it was before the last setup, byte for byte",
+	"restored the entry %s: %s has the text from before the last setup, byte for byte",
+	"would restore the entry %s: %s would have the text from before the last setup, byte for byte",
 }
 
 func keepsConfig(path string) string {
