@@ -90,7 +90,7 @@ func (a *Commands) initReplace(ctx context.Context, f initFlags, keys initQuesti
 	if report.enabled() { // else a warning says so about all of them
 		for _, s := range servers {
 			if slices.Contains(gone, s.From.Name) && len(s.tools) > 0 && !s.confirmed() {
-				report.Warnings = append(report.Warnings, noneCallable(s.Name, console.Plural(int64(len(s.tools)), "tool")))
+				report.Warnings = append(report.Warnings, noneCallable(s.Name, len(s.tools)))
 			}
 		}
 	}

@@ -185,8 +185,12 @@ func listsLater(server string) string { return "catalog accept " + server }
 func onceFixed(server string) string { return "lists the tools of " + server + ", once it starts" }
 
 // noneCallable warns about a server that was replaced without any of its tools.
-func noneCallable(server, tools string) string {
-	return console.OtherName(server) + ": the client can call none of its " + tools + " any more"
+func noneCallable(server string, tools int) string {
+	its := "its only tool"
+	if tools != 1 {
+		its = fmt.Sprintf("any of its %d tools", tools)
+	}
+	return console.OtherName(server) + ": the client can no longer call " + its + ", because you enabled none"
 }
 
 // The new file.
