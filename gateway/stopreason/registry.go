@@ -187,7 +187,7 @@ var registry = slices.Concat(
 		"email_before_refund", "The run paid no refund of this amount to this customer.",
 		"final_requires_context", "The run looked up nothing before the final answer.",
 		"revise_not_convergent", "The policy changed the call again and again without a final result.",
-		"no_rule_matched", "No rule of the policy allows the call.",
+		noRule, noRuleAllows,
 		"policy_error:R", ruleFailed,
 		"R", ruleBlocks,
 		"once_reused", "The business key was used before, with other arguments or by a call whose outcome is unknown."),
@@ -217,7 +217,10 @@ var registry = slices.Concat(
 // What holds of every rule: the reasons by which policies block are their own, see [Blocked].
 const (
 	ruleBlocks = "A rule of the policy blocks the call."
-	ruleFailed = "The rule R of the policy could not be evaluated for this call, so it blocks the call."
+	// noRule is the one reason in place of R that is not the reason of a rule.
+	noRule       = "no_rule_matched"
+	noRuleAllows = "No rule of the policy allows the call."
+	ruleFailed   = "The rule R of the policy could not be evaluated for this call, so it blocks the call."
 )
 
 // rows makes registry rows with a common beginning, places, exit code and advice, from pairs of name and meaning.

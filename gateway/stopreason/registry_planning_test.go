@@ -73,3 +73,16 @@ func TestLookupPlanningStopReason(t *testing.T) {
 		}
 	}
 }
+
+// A call that no rule allows is not said to be blocked by a rule.
+func TestLookupWithoutARule(t *testing.T) {
+	for reason, meaning := range map[string]string{
+		"policy_block:no_rule_matched":     "No rule of the policy allows the call.",
+		"supervisor_block:no_rule_matched": "No rule of the policy allows the call.",
+		"policy_block:run_cap":             "A rule of the policy blocks the call.",
+	} {
+		if row, _ := stopreason.Lookup(reason); row.Meaning != meaning {
+			t.Errorf("%s means %q, want %q", reason, row.Meaning, meaning)
+		}
+	}
+}

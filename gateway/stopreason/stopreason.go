@@ -95,6 +95,9 @@ func Lookup(reason string) (Reason, bool) {
 	if before, ok := strings.CutSuffix(best.Name, "R"); ok && strings.HasSuffix(before, "policy_error:") {
 		best.Meaning = strings.Replace(best.Meaning, " R ", " "+strings.TrimPrefix(reason, before)+" ", 1)
 	}
+	if best.Meaning == ruleBlocks && strings.HasSuffix(reason, ":"+noRule) {
+		best.Meaning = noRuleAllows
+	}
 	return best, found
 }
 

@@ -277,7 +277,7 @@ func TestCatalogAcceptListsWhatAServerOffers(t *testing.T) {
 	text := strings.Replace(readFile(t, s.config), "      tools:\n        look: {effect: read}\n        drift: {effect: read}\n", "      tools: {}\n", 1)
 	line := 1 + strings.Count(strings.SplitN(text, "    crm:", 2)[0], "\n")
 	try := fmt.Sprintf("try: edit %s:%d\n", s.config, line)
-	lines := "Say what each one does: effect: read, write or destructive.\n" +
+	lines := "Say what each one does: effect: read, write or destructive. The lines say write, whatever the server says.\n" +
 		"        look: {effect: write}   # Looks\\u001b[2J.\n        files.read: {as: files_read, effect: write}\n"
 	for name, tt := range map[string]struct{ entry, why string }{
 		"no tools": {text, "the file names no tool of server crm"},
@@ -296,7 +296,7 @@ func TestCatalogAcceptListsWhatAServerOffers(t *testing.T) {
 		}
 	}
 	s.declare(t, "no list")
-	if code, out, errs := s.command(t, nil, "catalog", "accept", "crm"); code != console.ExitUsage || out != "" || !strings.Contains(errs, "It was started to list its tools, but: ") || !strings.HasSuffix(errs, try) {
+	if code, out, errs := s.command(t, nil, "catalog", "accept", "crm"); code != console.ExitUsage || out != "" || !strings.Contains(errs, "the server was started to list its tools, but: ") || !strings.HasSuffix(errs, try) {
 		t.Errorf("a server that lists nothing: ends with %d: %s%s", code, out, errs)
 	}
 }

@@ -88,6 +88,7 @@ func TestKillSwitch(t *testing.T) {
 		want string
 	}{
 		"another":      {[]string{"off", "--tool", "drift"}, console.ExitRefused, "this kill switch is not on"},
+		"nearly":       {[]string{"off", "--tool", "loook"}, console.ExitRefused, "this kill switch is not on; did you mean --tool look?\n"},
 		"everything":   {[]string{"off"}, console.ExitRefused, "this kill switch is not on"},
 		"both":         {[]string{"on", "--tool", "look", "--pattern", "see"}, console.ExitUsage, "one of --tool and --pattern"},
 		"a bare tool":  {[]string{"on", "look"}, console.ExitUsage, "kill-switch on: \"look\" needs --tool or --pattern\ntry: patterngate kill-switch on --tool look\n"},

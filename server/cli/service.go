@@ -103,7 +103,7 @@ func (a *serviceOpener) callServer(load func() (assembly.Loaded, error), logs io
 		held[name] = call.Held{Cause: h.Cause(), Pin: pins.Name(h.Server, h.Upstream) + a.Given}
 	}
 	return call.Server{
-		Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Kept: !s.InMemory(), Held: held, Cause: causes.Of,
+		Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Embedded: loaded.Path == "", Kept: !s.InMemory(), Held: held, Cause: causes.Of,
 		Earlier: func(run string) bool {
 			_, kept, err := s.Engine().Operator().Kept(run)
 			return err == nil && kept.Config != "" && kept.Config != loaded.Hash()

@@ -34,7 +34,7 @@ func TestCatalogRefuses(t *testing.T) {
 		"server name":           {"version: 1\ncatalog: {servers: {Crm: {}}}\n", "pg.yaml:2:21: catalog.servers.Crm: not a name; write a name: a lower-case letter, then up to 63 lower-case letters, digits and _"},
 		"neither":               {server(""), "pg.yaml:4:10: catalog.servers.crm: neither stdio nor http; write stdio: {command: ...} or http: {url: ...}"},
 		"both":                  {server("stdio: {command: prog}, http: {url: 'https://a.example'}"), "pg.yaml:4:10: catalog.servers.crm: both stdio and http; keep one"},
-		"no command":            {server("stdio: {args: [x]}"), "pg.yaml:4:18: catalog.servers.crm.stdio.command: missing; write the program: npx"},
+		"no command":            {server("stdio: {args: [x]}"), "pg.yaml:4:18: catalog.servers.crm.stdio.command: missing; write the program, for example npx"},
 		"no such program":       {server("stdio: {command: npx}"), `pg.yaml:4:28: catalog.servers.crm.stdio.command: npx is not installed or not in PATH; write the path that "which npx" prints`},
 		"effect missing":        {tool("as: look"), "pg.yaml:4:49: catalog.servers.crm.tools.find.effect: missing; write read, write or destructive"},
 		"effect unknown":        {tool("effect: reads"), `pg.yaml:4:58: catalog.servers.crm.tools.find.effect: got "reads"; write read, write or destructive; did you mean read?`},

@@ -89,7 +89,7 @@ func TestLoadConfigRefusesPatterns(t *testing.T) {
 		},
 		"unknown param": {
 			"version: 1\npatterns: {supervised_refund: {params: {auto_refund_limit: 1}}}\n",
-			"pg.yaml:2:41: patterns.supervised_refund.params.auto_refund_limit: unknown key; write auto_refund_limit_usd, max_refund_per_run_usd or refund_window_days",
+			"pg.yaml:2:41: patterns.supervised_refund.params.auto_refund_limit: unknown key; did you mean auto_refund_limit_usd?",
 		},
 		"negative money": {
 			"version: 1\npatterns: {supervised_refund: {params: {auto_refund_limit_usd: -0.01}}}\n",

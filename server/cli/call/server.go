@@ -30,6 +30,7 @@ type callee struct {
 	cause    func(run string) string    // nil: unknown; see Server
 	earlier  func(run string) bool      // nil: unknown; see Server
 	sample   func(tool string) string   // nil: unknown; see Server
+	embedded bool                       // here, without a configuration file
 	unlisted func(name string) Unlisted // nil: unknown; see Server
 }
 
@@ -74,6 +75,7 @@ type Server struct {
 	Serve    func(ctx context.Context, in io.Reader, out io.Writer) error // serves MCP until its input ends
 	CarryOn  func()                                                       // continues runs that no process continues
 	Close    func()
+	Embedded bool                       // its configuration is the embedded one, not a file
 	Kept     bool                       // it records its runs in a file
 	Held     map[string]Held            // tools that nobody can call yet, by name; the server does not list them
 	Cause    func(run string) string    // returns why a call of a run failed, for the person here only; "": unknown
@@ -132,7 +134,7 @@ func (c *toolCall) inProcess(ctx context.Context) (*callee, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &callee{client: client, here: true, kept: s.Kept, held: s.Held, cause: s.Cause, earlier: s.Earlier, sample: s.Sample, unlisted: s.Unlisted, wait: ended}, nil
+	return &callee{client: client, here: true, embedded: s.Embedded, kept: s.Kept, held: s.Held, cause: s.Cause, earlier: s.Earlier, sample: s.Sample, unlisted: s.Unlisted, wait: ended}, nil
 }
 
 // dialed connects to a server over HTTP.
@@ -244,11 +246,15 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		}
 	}
 	unknown := fmt.Sprintf("no tool %s (%s)", console.Cut(name, console.MaxTyped), someOf(names))
-	if near := gateway.NearTyped(name, names); near != "" {
+	near := gateway.NearTyped(name, names)
+	if near != "" {
 		unknown += "; did you mean " + near + "?"
 	}
 	try := ""
-	if s.here {
+	switch {
+	case s.here && s.embedded && near == "":
+		try = toolsOfEmbedded
+	case s.here:
 		try = "patterngate tools"
 	}
 	return upstream.Tool{}, console.Usage("call", errors.New(unknown), try)

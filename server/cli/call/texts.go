@@ -40,6 +40,9 @@ func isHeld(tool, cause string) string { return tool + " is held: " + cause }
 
 func acceptIt(pin string) string { return "patterngate catalog accept " + pin }
 
+// toolsOfEmbedded is what to try if a tool is not in the embedded configuration.
+const toolsOfEmbedded = "patterngate tools, or --config FILE: no file was found, so this is the embedded configuration"
+
 const noTools = "the server has none"
 
 // What to do next, after a result.

@@ -80,6 +80,9 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 	if off, ok := errors.AsType[*offError](err); ok && loaded.Path != "" {
 		return console.Usage(what, err, editAt(loaded.Path, off.at.Line))
 	}
+	if errors.Is(err, errNoServersDeclared) {
+		return console.Usage(what, errors.New(noServersIn(console.OtherText(loaded.Path, console.MaxTyped))), anotherFile)
+	}
 	if err != nil {
 		return console.Usage(what, err, "patterngate catalog list")
 	}

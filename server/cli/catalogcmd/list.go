@@ -265,4 +265,4 @@ func tryWrite(c assembly.Loaded, tool catalog.Tool) string {
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.
-var errNoServersDeclared = errors.New(noServersDeclared)
+var errNoServersDeclared = errors.New(noServersIn(""))

@@ -44,9 +44,17 @@ func exposeFirst(tool string) string {
 // Accepting tools.
 
 const (
-	noServersDeclared = "the configuration has no servers"
-	everyToolOff      = "every tool that the file names has \"enabled: false\". Remove it from one, then accept that one"
+	anotherFile  = "name the file of your servers: --config FILE"
+	everyToolOff = "every tool that the file names has \"enabled: false\". Remove it from one, then accept that one"
 )
+
+// noServersIn is about a configuration without servers; file is "" for the embedded one.
+func noServersIn(file string) string {
+	if file == "" {
+		return "no file was found, and the embedded configuration has no servers"
+	}
+	return file + " has no servers"
+}
 
 func serverOff(server string) string {
 	return fmt.Sprintf("server %s is disabled in the file. Remove \"enabled: false\" from its entry, then accept it", server)
@@ -110,7 +118,7 @@ func noToolsOf(server string) string {
 // offersTools introduces the lines of a server's tools that the file does not have yet.
 func offersTools(server, tools, file string) string {
 	return fmt.Sprintf("%s has %s that the file does not name. Add those that you want below \"tools:\" of %s in %s.\n"+
-		"Say what each one does: effect: read, write or destructive.\n", server, tools, server, file)
+		"Say what each one does: effect: read, write or destructive. The lines say write, whatever the server says.\n", server, tools, server, file)
 }
 
 func allNamed(server string) string {
@@ -119,7 +127,7 @@ func allNamed(server string) string {
 
 // failsToStart adds why a server could not list its tools.
 func failsToStart(reason string, err error) string {
-	return reason + ". It was started to list its tools, but: " + err.Error()
+	return fmt.Sprintf("the server was started to list its tools, but: %v. Fix that first. Also, %s", err, reason)
 }
 
 const listingTools = "starting the server to list its tools"

@@ -86,7 +86,7 @@ func (a *Commands) turn(on bool) *cobra.Command {
 				by := statefile.ByUser(reason)
 				s.By, s.Channel = by.By, by.Channel
 				if err := runs.KillSwitch(on, s, act); errors.Is(err, patterns.ErrNoSwitch) {
-					return console.Refused(what, switchNotOn, "patterngate kill-switch status")
+					return console.Refused(what, switchNotOn+nearSwitch(runs, s), "patterngate kill-switch status")
 				} else if err != nil {
 					return statefile.Refused(what, err, "patterngate kill-switch status")
 				}
@@ -170,6 +170,27 @@ type switchRow struct {
 	By      string `json:"by"`
 	Channel string `json:"channel"`
 	At      string `json:"at"`
+}
+
+// nearSwitch names the switch that was meant, if one that is on has nearly this name. It begins with a separator.
+func nearSwitch(runs statefile.Runs, s patterns.Switch) string {
+	list, err := runs.KillSwitches()
+	if err != nil { // the refusal stands without it
+		return ""
+	}
+	var tools, names []string
+	for _, on := range list {
+		if on.Tool != "" {
+			tools = append(tools, on.Tool)
+		}
+		if on.Pattern != "" {
+			names = append(names, on.Pattern)
+		}
+	}
+	if s.Tool == "" {
+		return meantSwitch("--pattern ", gateway.NearTyped(s.Pattern, names))
+	}
+	return meantSwitch("--tool ", gateway.NearTyped(s.Tool, tools))
 }
 
 // printSwitches prints the switches that are on. off is what the command allowed again; "": nothing.

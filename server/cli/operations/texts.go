@@ -22,6 +22,14 @@ const (
 	switchesWithoutConfig = "kill switches work without a valid configuration. This command uses the state file "
 )
 
+// meantSwitch adds the switch that was meant; "" if there is none.
+func meantSwitch(flag, near string) string {
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf("; did you mean %s%s?", flag, near)
+}
+
 func needsFlag(word string) string { return fmt.Sprintf("%s needs --tool or --pattern", word) }
 
 func switchTool(word, flag string) string { return "patterngate kill-switch " + word + flag }

@@ -117,9 +117,38 @@ func NamesOf(keys []Key) []string {
 func UnknownKey(key string, known []string) yamldoc.Fault {
 	f := yamldoc.Fault{Reason: unknownKey, DidYouMean: catalog.NearTyped(key, known)}
 	if f.DidYouMean == "" {
+		f.DidYouMean = longer(key, known)
+	}
+	if f.DidYouMean == "" {
 		f.Want = "write " + yamldoc.Alternatives(known)
 	}
 	return f
+}
+
+// longer returns the only known key that has all words of the key and more, in their order, as max_plan_steps for max_steps.
+// It returns "" if there is none or if the key has only one word.
+func longer(key string, known []string) string {
+	words := strings.Split(key, "_")
+	if len(words) < 2 {
+		return ""
+	}
+	found := ""
+	for _, k := range known {
+		rest := words
+		for _, w := range strings.Split(k, "_") {
+			if len(rest) > 0 && w == rest[0] {
+				rest = rest[1:]
+			}
+		}
+		switch {
+		case len(rest) > 0:
+		case found != "":
+			return ""
+		default:
+			found = k
+		}
+	}
+	return found
 }
 
 // JSONLines is a list that is shown with one item a line.

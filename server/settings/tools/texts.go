@@ -198,7 +198,7 @@ const (
 	bothTransports   = "both stdio and http"
 	noTransport      = "neither stdio nor http"
 	wantTransport    = "write stdio: {command: ...} or http: {url: ...}"
-	wantCommand      = "write the program: npx"
+	wantCommand      = "write the program, for example npx"
 	notProgram       = "not a program"
 	wantProgramName  = "write the name or path of one"
 	secretInArgument = "a secret in an argument: other users of this machine see command lines"
