@@ -149,13 +149,14 @@ func (l Loaded) RelativeArguments(s tools.Server) (f yamldoc.Fault, found bool) 
 		return f, false
 	}
 	var paths, words []int
+	whole := slices.ContainsFunc(s.Stdio.Args, func(arg tools.Value) bool { return filepath.IsAbs(arg.Text) })
 	for i, arg := range s.Stdio.Args {
 		path := argumentPath(arg)
 		switch {
 		case path == "" || !exists(filepath.Join(dir, path)) || s.Stdio.Dir != "" && exists(filepath.Join(s.Stdio.Dir, path)):
 		case strings.ContainsAny(path, `./\`):
 			paths = append(paths, i)
-		case s.Stdio.Dir == l.dir: // a word could also be a subcommand
+		case s.Stdio.Dir == l.dir && !whole: // a word could also be a subcommand, above all beside a whole path
 			words = append(words, i)
 		}
 	}
@@ -165,13 +166,13 @@ func (l Loaded) RelativeArguments(s tools.Server) (f yamldoc.Fault, found bool) 
 	if len(paths) == 0 {
 		return f, false
 	}
-	quoted, whole := make([]string, len(paths)), make([]string, len(paths))
+	quoted, absolute := make([]string, len(paths)), make([]string, len(paths))
 	for i, at := range paths {
 		path := argumentPath(s.Stdio.Args[at])
-		quoted[i], whole[i] = yamldoc.Quoted(path), filepath.Join(dir, path)
+		quoted[i], absolute[i] = yamldoc.Quoted(path), filepath.Join(dir, path)
 	}
 	return l.FaultAt(yamldoc.Fault{
-		Severity: yamldoc.SeverityHint, Reason: relativeArguments(quoted, s.Stdio.Dir), Want: wantWholePaths(whole),
+		Severity: yamldoc.SeverityHint, Reason: relativeArguments(quoted, s.Stdio.Dir), Want: wantWholePaths(absolute),
 	}, "catalog", "servers", s.Name, "stdio", "args", fmt.Sprintf("[%d]", paths[0])), true
 }
 

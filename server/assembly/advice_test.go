@@ -131,6 +131,7 @@ func TestHints(t *testing.T) {
 			[]string{at + `37: catalog.servers.shop.stdio.args[0]: "days.json", "./data" are relative paths, and a client starts Patterngate in another directory; write DIR/days.json, DIR/data`}},
 		"a word could be a subcommand":          {"args: [orders, days.json]" + read, []string{at + `45: catalog.servers.shop.stdio.args[1]: "days.json" is a relative path, and a client starts Patterngate in another directory; write DIR/days.json`}},
 		"the last word, where there is no path": {"args: [orders, orders]" + read, []string{at + `45: catalog.servers.shop.stdio.args[1]: "orders" is a relative path, and a client starts Patterngate in another directory; write DIR/orders`}},
+		"a subcommand beside a path":            {"args: [orders, " + filepath.Join(dir, "orders") + "]" + read, nil},
 		"a directory of its own":                {"dir: data, args: [orders, inner.json, ./in]" + read, nil},
 		"not in its directory":                  {"dir: data, args: [days.json]" + read, []string{at + `48: catalog.servers.shop.stdio.args[0]: "days.json" is a relative path, and the program starts in DIR/data; write DIR/days.json`}},
 		"a variable that is not set":            {"env: [PATH, REGION]" + read, []string{at + `35: catalog.servers.shop.stdio.env: REGION is not set here, so the server does not get it; set what it needs where Patterngate starts, for example in the client's file`}},

@@ -26,16 +26,17 @@ import (
 
 // fakeDesk is a state with questions, for commands. What it takes it judges as [patterns.Approvals] says.
 type fakeDesk struct {
-	asked   []patterns.Asked // newest first
-	stored  []gateway.PublicKey
-	dir     string
-	alive   bool  // a process carries runs on
-	taken   bool  // and takes the run up
-	refuse  error // of decisions and acts
-	decided []patterns.Decided
-	events  map[string][]patterns.Event
-	more    chan patterns.Asked // questions that come
-	looked  func()              // told that a watcher has nothing left to tell
+	switches []patterns.Switch
+	asked    []patterns.Asked // newest first
+	stored   []gateway.PublicKey
+	dir      string
+	alive    bool  // a process carries runs on
+	taken    bool  // and takes the run up
+	refuse   error // of decisions and acts
+	decided  []patterns.Decided
+	events   map[string][]patterns.Event
+	more     chan patterns.Asked // questions that come
+	looked   func()              // told that a watcher has nothing left to tell
 }
 
 const askedID, askedRun = "ap_03f2000000000001", "run_71aa03c9e2d8b456"
@@ -233,7 +234,10 @@ func (f *fakeDesk) app(o, e *bytes.Buffer) *app {
 	return &app{
 		Invocation: &invocation.Invocation{Console: console.Console{In: strings.NewReader(""), Out: o, Err: e, Environ: []string{"COLUMNS=160"}}},
 		desks: func() (statefile.Questions, func(), error) {
-			return statefile.Questions{Approvals: f, Owner: f, Alive: func() bool { return f.alive }, KeyDir: f.dir, Log: log}, func() {}, nil
+			return statefile.Questions{
+				Approvals: f, Owner: f, Alive: func() bool { return f.alive }, KeyDir: f.dir, Log: log,
+				Switches: func() ([]patterns.Switch, error) { return f.switches, nil },
+			}, func() {}, nil
 		},
 	}
 }

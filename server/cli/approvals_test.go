@@ -311,3 +311,30 @@ func TestRemovedKeyIsNamed(t *testing.T) {
 		t.Errorf("reject with a removed key = %d, %q; want %d, %q", code, errs, console.ExitUsage, want)
 	}
 }
+
+// An approval of a call that a kill switch stops is warned of; a rejection, and switches of other calls, are not.
+func TestApproveUnderKillSwitch(t *testing.T) {
+	tool := askedRefund(askedID).Question.Tool
+	pattern := askedRefund(askedID).Pattern
+	for name, test := range map[string]struct {
+		command string
+		on      []patterns.Switch
+		want    string // of the warning; "": there is none
+	}{
+		"everything":      {"approve", []patterns.Switch{{Tool: "other"}, {}}, "a kill switch stops every call. Approved now, the run stops, and a new call needs a new approval. Turn the switch off first: patterngate kill-switch off\n"},
+		"its tool":        {"approve", []patterns.Switch{{Tool: tool}}, "kill-switch off --tool " + tool + "\n"},
+		"its pattern":     {"approve", []patterns.Switch{{Pattern: pattern}}, "kill-switch off --pattern " + pattern + "\n"},
+		"another tool":    {"approve", []patterns.Switch{{Tool: "other"}}, ""},
+		"another pattern": {"approve", []patterns.Switch{{Pattern: "other"}}, ""},
+		"a rejection":     {"reject", []patterns.Switch{{}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFakeDesk(t)
+			f.switches = test.on
+			code, out, errs := f.command(t, nil, test.command, "03f2", "--digest", f.asked[0].Digest)
+			if warned := strings.Contains(errs, "kill switch"); code != 0 || warned != (test.want != "") || !strings.Contains(errs, test.want) {
+				t.Errorf("%s = %d, %q, %q; want a warning with %q", test.command, code, out, errs, test.want)
+			}
+		})
+	}
+}

@@ -22,7 +22,7 @@ func TestStopReasonsPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Stop reasons\n\nEvery run ends with one of these stop reasons. Results show it as `stop_reason`. Capital letters are placeholders for names and\n" +
 		"values: `T` is a tool, `W` a worker, `N` a name, `A` an argument, `I` a number. `patterngate stop-reasons NAME` explains one reason.\n\n" +
-		"Exit codes:\n\n- 0: success\n- 1: an internal fault\n- 2: the request or the goal is incomplete\n- 3: refused; nothing was called\n" +
+		"Exit codes:\n\n- 0: success\n- 1: an internal fault\n- 2: the request or the goal is incomplete\n- 3: refused by the gate, a rule or a person. Calls before it can have been made: see `EFFECTS`\n" +
 		"- 4: a limit, the time, a loop or a deadline\n- 5: the model failed\n" +
 		"- 6: a tool was called and failed, or the run ended with `ok` and no call returned a result (`answered` is `no`)\n" +
 		"- 7: the run is running or waiting, or another call works on the plan\n- 8: stopped from outside: cancelled, or a kill switch\n\n" +

@@ -117,6 +117,9 @@ func (c *deciding) decide(ctx context.Context, d desk, beginning string) error {
 	in := patterns.Decided{Answer: gateway.Answered(asked.ID, asked.Question, choice, args), Args: args, Channel: "cli"}
 	in.By, in.Comment = statefile.ByUser("").By, c.comment
 	if open := c.seen(&in, asked); open {
+		if err := c.warnOfSwitch(d, asked); err != nil {
+			return err
+		}
 		if err := c.agreed(ctx, d, asked, &in); err != nil {
 			return err
 		}
@@ -138,6 +141,24 @@ func (c *deciding) seen(in *patterns.Decided, asked patterns.Asked) bool {
 		return false
 	}
 	return asked.State == patterns.AskedOpen
+}
+
+// warnOfSwitch warns before an approval of a call that a kill switch stops: the run would end, and the approval with it.
+func (c *deciding) warnOfSwitch(d desk, asked patterns.Asked) error {
+	if c.reject {
+		return nil
+	}
+	on, err := d.Switches()
+	if err != nil {
+		return console.Fault(c.name()+" "+asked.ID, err)
+	}
+	for _, s := range patterns.WidestFirst(on) {
+		if s.Tool == asked.Question.Tool || s.Tool == "" && (s.Pattern == "" || s.Pattern == asked.Pattern) {
+			_, _ = fmt.Fprintln(c.approvals.Err, stoppedBySwitch(s.Tool, s.Pattern))
+			return nil
+		}
+	}
+	return nil
 }
 
 // agreed asks for the consent that a decision needs. If only signed answers count, the person types a passphrase below

@@ -30,3 +30,16 @@ func thenBlocked(rule, says string) string {
 	}
 	return text
 }
+
+// stoppedBySwitch warns of an approval under a kill switch for a tool, for a pattern, or with neither for everything.
+func stoppedBySwitch(tool, pattern string) string {
+	what, flag := "every call", ""
+	switch {
+	case tool != "":
+		what, flag = tool, " --tool "+tool
+	case pattern != "":
+		what, flag = pattern, " --pattern "+pattern
+	}
+	return "warning: a kill switch stops " + what + ". Approved now, the run stops, and a new call needs a new approval. Turn the switch off first: " +
+		"patterngate kill-switch off" + flag
+}

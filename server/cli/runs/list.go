@@ -232,7 +232,7 @@ func whyOf(r listed) string {
 	case r.decided != "":
 		return decidedContinue(r.decided, r.RunID)
 	case r.WaitingKind != "":
-		text := "for " + map[string]string{"caller": "its caller", "approval": "a person's decision", "settlement": "a person to settle a call", "retry": "something that is missing"}[r.WaitingKind]
+		text := "for " + map[string]string{"caller": "its caller", "approval": "a person's decision", "settlement": "a person to settle a call", "retry": "a tool, a model or a secret that it needs"}[r.WaitingKind]
 		if !r.Expires.IsZero() {
 			text += " until " + r.Expires.UTC().Format(time.RFC3339)
 		}

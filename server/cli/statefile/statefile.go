@@ -19,10 +19,12 @@ import (
 // Questions gives commands access to the approvals of a state file.
 type Questions struct {
 	patterns.Approvals
-	Owner  patterns.Owner
-	Alive  func() bool // reports whether a process continues runs
-	KeyDir string      // directory of the approver key files
-	Log    *slog.Logger
+	Owner patterns.Owner
+	Alive func() bool // reports whether a process continues runs
+	// Switches returns the kill switches that are on.
+	Switches func() ([]patterns.Switch, error)
+	KeyDir   string // directory of the approver key files
+	Log      *slog.Logger
 }
 
 // Reader finds and reads runs.
@@ -111,7 +113,7 @@ func ByUser(reason string) patterns.Note {
 // QuestionsOf returns the approvals of a state file. The caller must not close the engine while it uses them.
 func QuestionsOf(engine *local.Engine, path string, log *slog.Logger) Questions {
 	operator := engine.Operator()
-	return Questions{engine.Approvals(), operator, operator.Alive, filepath.Dir(path), log}
+	return Questions{engine.Approvals(), operator, operator.Alive, operator.KillSwitches, filepath.Dir(path), log}
 }
 
 // Opener opens the state file of an invocation for one command at a time.
