@@ -96,7 +96,7 @@ func breakerOpen(server string) string {
 }
 
 func noAnswer(server string) string {
-	return fmt.Sprintf("server %s does not answer", server)
+	return fmt.Sprintf("server %s does not answer; the person sees why with: patterngate doctor", server)
 }
 
 // Phrases and what is shown of tools.

@@ -16,6 +16,7 @@ import (
 	"patterngate/server/assembly"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
+	"patterngate/server/cli/importer"
 	"patterngate/server/settings/machine"
 	"patterngate/server/settings/tools"
 	"patterngate/server/settings/yamldoc"
@@ -110,18 +111,7 @@ func fixProgram(p *tools.Stdio) string {
 
 // fixSecret returns how to provide the first secret of a server that leads nowhere, or "" if there is none.
 func fixSecret(s tools.Server, environ []string) string {
-	var values []tools.Value
-	if s.Stdio != nil {
-		values = append(values, s.Stdio.Args...)
-		for _, v := range s.Stdio.Env {
-			values = append(values, v.Value)
-		}
-	} else {
-		for _, h := range s.HTTP.Headers {
-			values = append(values, h.Value)
-		}
-	}
-	for _, v := range values {
+	for _, v := range valuesOf(s) {
 		info, err := os.Stat(v.Secret.File)
 		switch why := v.Secret.Nowhere(environ); {
 		case why == "":
@@ -136,6 +126,43 @@ func fixSecret(s tools.Server, environ []string) string {
 		}
 	}
 	return ""
+}
+
+// valuesOf returns the values of a server that can be secrets.
+func valuesOf(s tools.Server) []tools.Value {
+	var values []tools.Value
+	if s.Stdio == nil {
+		for _, h := range s.HTTP.Headers {
+			values = append(values, h.Value)
+		}
+		return values
+	}
+	values = append(values, s.Stdio.Args...)
+	for _, v := range s.Stdio.Env {
+		values = append(values, v.Value)
+	}
+	return values
+}
+
+// examineShell reports secrets of servers that only the shell's environment provides. Doctor gives it to the program as this
+// client does, but the client can be started elsewhere. provided are the variables that the client's entry sets.
+func examineShell(c *tools.Catalog, provided []importer.Variable, shell []string, f *findings) {
+	var names []string
+	for _, s := range c.Servers {
+		if !s.Enabled {
+			continue
+		}
+		for _, v := range valuesOf(s) {
+			name := v.Secret.Env
+			set := slices.ContainsFunc(provided, func(p importer.Variable) bool { return p.Name == name })
+			if name != "" && !set && machine.Lookup(shell, name) != "" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) > 0 {
+		f.warn("server", fixSecretVariable(names[0]), fromShell(names))
+	}
 }
 
 // variableName matches names as programs print them if such a variable is missing.

@@ -16,6 +16,7 @@ import (
 	"patterngate/catalog/pins"
 	"patterngate/patterns/store/processtest"
 	"patterngate/server/assembly"
+	"patterngate/server/cli/importer"
 	"patterngate/server/settings/tools"
 )
 
@@ -240,5 +241,27 @@ func TestExamineBehindVariables(t *testing.T) {
 	passes := tools.Server{Name: "shop", Stdio: &tools.Stdio{Env: []tools.Variable{{Name: "HOME", Pass: true}}}}
 	if got, want := fixVariable(&assembly.Loaded{}, passes, "REGION is missing", variables{client, client}), only+"REGION is not one; write env: {HOME: true, REGION: true} at :"; !strings.HasPrefix(got, want) {
 		t.Errorf("of a list: %s, want %s", got, want)
+	}
+}
+
+// A secret that only the shell provides is a warning, since the client can be started elsewhere.
+func TestExamineShell(t *testing.T) {
+	secret := func(name string) tools.Variable {
+		return tools.Variable{Name: name, Value: tools.Value{Secret: tools.SecretRef{Env: name}}}
+	}
+	catalog := &tools.Catalog{Servers: []tools.Server{
+		{Name: "shop", Enabled: true, Stdio: &tools.Stdio{Env: []tools.Variable{secret("A_TOKEN"), secret("B_TOKEN"), secret("C_TOKEN"), {Name: "HOME", Pass: true}}}},
+		{Name: "off", Stdio: &tools.Stdio{Env: []tools.Variable{secret("D_TOKEN")}}},
+	}}
+	for want, shell := range map[string][]string{
+		"": {"HOME=/home", "B_TOKEN=b", "D_TOKEN=d"},
+		"A_TOKEN comes from your shell; the client may not have it":           {"A_TOKEN=a", "B_TOKEN=b"},
+		"A_TOKEN, C_TOKEN come from your shell; the client may not have them": {"A_TOKEN=a", "C_TOKEN=c"},
+	} {
+		found := &findings{}
+		examineShell(catalog, []importer.Variable{{Name: "B_TOKEN"}}, shell, found)
+		if want == "" && len(found.rows) > 0 || want != "" && (len(found.rows) != 1 || found.rows[0].State != stateWarn || found.rows[0].Detail != want) {
+			t.Errorf("with %v: %+v, want %q", shell, found.rows, want)
+		}
 	}
 }

@@ -112,6 +112,9 @@ func (a *Commands) examineEntry(ctx context.Context, host clientfile.Host, clien
 		return tools.Catalog{}, ""
 	}
 	defer loaded.Close() // ends the servers
+	if _, limited := passedOn[client.Name]; !limited {
+		examineShell(&loaded.Catalog, s.Env, host.Environ, f)
+	}
 	examineBehind(ctx, loaded, variables{start.environ, host.Environ}, f)
 	as.examineState(loaded.State, f)
 	return loaded.Catalog, loaded.Path

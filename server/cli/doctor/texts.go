@@ -126,6 +126,12 @@ func secretEntry(name string) string   { return fmt.Sprintf("%s: {secret: \"env:
 func fixSecretVariable(name string) string {
 	return fmt.Sprintf("set %s for Patterngate in the client, or use a file: {secret: \"file:PATH\"}", name)
 }
+func fromShell(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " comes from your shell; the client may not have it"
+	}
+	return strings.Join(names, ", ") + " come from your shell; the client may not have them"
+}
 func fixNoSecretFile(file string) string {
 	return fmt.Sprintf("write the secret to %s, and run: chmod 600 %s", file, file)
 }
