@@ -2,6 +2,7 @@ package importer
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 
@@ -150,10 +151,16 @@ func (r initReport) written() []string {
 	return list
 }
 
-// isUsual reports whether the path is the one of the file that commands read if nothing names another.
+// isUsual reports whether commands in this shell read the file without a flag: it lies at the usual place, or a variable
+// names it.
 func (a *Commands) isUsual(path string) bool {
-	usual, named, err := settings.Path(settings.Sources{Environ: a.Environ})
-	return err == nil && !named && usual == path
+	read, _, err := settings.Path(settings.Sources{Environ: a.Environ})
+	if err != nil {
+		return false
+	}
+	read, errRead := filepath.Abs(read)
+	path, errPath := filepath.Abs(path)
+	return errRead == nil && errPath == nil && read == path
 }
 
 // initCommandLine returns the command line of a command for a configuration, quoted for a shell.
