@@ -100,7 +100,7 @@ func (a *serviceOpener) callServer(load func() (assembly.Loaded, error), logs io
 	}
 	held := map[string]call.Held{}
 	for name, h := range s.Config().Unlisted() {
-		held[name] = call.Held{Cause: h.Cause(), Pin: pins.Name(h.Server, h.Upstream) + a.Given}
+		held[name] = call.Held{Cause: h.Cause(), Pin: pins.Name(h.Server, h.Upstream), Given: a.Given}
 	}
 	return call.Server{
 		Serve: s.ServeStdio, CarryOn: s.CarryOn, Close: s.Close, Embedded: loaded.Path == "", Kept: !s.InMemory(), Held: held, Cause: causes.Of,

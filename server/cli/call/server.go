@@ -87,7 +87,8 @@ type Server struct {
 // Held is a tool that a person has to accept before anybody can call it.
 type Held struct {
 	Cause string // why it is held
-	Pin   string // what "catalog accept" accepts, with the flags that name the configuration and the state file
+	Pin   string // what "catalog accept" accepts
+	Given string // the flags that name the configuration and the state file, as words of a shell, with a space before each
 }
 
 // Unlisted says why the server does not list a tool. The zero Unlisted is for a name that the configuration does not have.
@@ -233,7 +234,7 @@ func (s *callee) tool(ctx context.Context, name string) (upstream.Tool, error) {
 		names = append(names, t.Name)
 	}
 	if held, ok := s.held[name]; ok {
-		return upstream.Tool{}, console.Usage("call", errors.New(isHeld(name, held.Cause)), acceptIt(held.Pin))
+		return upstream.Tool{}, console.Usage("call", errors.New(isHeld(name, held.Cause)), acceptIt(console.ShellWord(runtime.GOOS, held.Pin), held.Given))
 	}
 	if s.unlisted != nil {
 		switch u := s.unlisted(name); {

@@ -38,7 +38,8 @@ func misspelt(name, near string) string {
 
 func isHeld(tool, cause string) string { return tool + " is held: " + cause }
 
-func acceptIt(pin string) string { return "patterngate catalog accept " + pin }
+// acceptIt has the pin as a word of a shell, and the flags that name the configuration.
+func acceptIt(pin, given string) string { return "patterngate catalog accept " + pin + given }
 
 // toolsOfEmbedded is what to try if a tool is not in the embedded configuration.
 const toolsOfEmbedded = "patterngate tools, or --config FILE: no file was found, so this is the embedded configuration"

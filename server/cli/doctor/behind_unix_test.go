@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"patterngate/catalog/pins"
+	"patterngate/catalog/upstream"
 	"patterngate/patterns/store/processtest"
 	"patterngate/server/assembly"
 	"patterngate/server/cli/importer"
@@ -195,6 +196,21 @@ func TestExamineBehindChanged(t *testing.T) {
 		if !slices.Equal(found.rows, want) {
 			t.Errorf("%s: found\n%+v\nwant\n%+v", name, found.rows, want)
 		}
+	}
+}
+
+// The name of a server's tool is one word of the printed command. A shell does not run what it contains.
+func TestChangedToolIsOneWord(t *testing.T) {
+	const hostile = "x;touch${IFS}/tmp/owned;"
+	lock := &pins.Lock{}
+	d := pins.Definition{Name: hostile, Description: "Old.", Input: []byte(`{"type":"object"}`)}
+	if err := lock.Accept("shop", d, pins.Acceptance{By: "local:1", Assurance: "user"}); err != nil {
+		t.Fatal(err)
+	}
+	s := tools.Server{Name: "shop", Tools: []tools.ServerTool{{Tool: tools.Tool{Name: "x", Enabled: true}, Upstream: hostile}}}
+	_, accept := changedTools(lock, s, []upstream.Definition{{Name: []byte(`"` + hostile + `"`), Input: []byte(`{"type":"object"}`)}})
+	if got, want := fixChanged(accept), "patterngate catalog accept 'shop/"+hostile+"'"; got != want {
+		t.Errorf("the fix is %s, want %s", got, want)
 	}
 }
 
