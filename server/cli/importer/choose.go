@@ -71,7 +71,7 @@ func misnamed(flag string, names []string, i int, meant, again string, err error
 		}
 		return console.Usage("init "+flag, err, again+"   # "+leavesOff)
 	}
-	names[i] = cmp.Or(meant, "SERVER/TOOL")
+	names[i] = cmp.Or(meant, anyTool)
 	return console.Usage("init "+flag, err, again+" "+flag+" "+console.ShellWord(runtime.GOOS, strings.Join(names, ",")))
 }
 

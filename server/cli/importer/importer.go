@@ -99,23 +99,24 @@ func (f initFlags) again() string {
 	return line
 }
 
-// enables returns a command line that enables a tool, or "" if no server has a tool or if a person said which to enable.
+// enables returns a command line that enables a tool, or "" if no server has a tool or if a person said which to enable. It
+// names only a tool that its server says only reads. Otherwise the person fills in the name.
 func (f initFlags) enables(a *Commands, servers []Server) string {
-	example := ""
+	flag := ""
 	for _, s := range servers {
-		for _, t := range s.tools {
-			if s.problem == "" && (example == "" || t.saysReads()) {
-				example = s.Name + "/" + t.Name
-			}
-			if t.saysReads() {
-				break
-			}
+		if s.problem != "" || len(s.tools) == 0 {
+			continue
+		}
+		if i := slices.IndexFunc(s.tools, importedTool.saysReads); i >= 0 {
+			flag = " --read " + console.ShellWord(runtime.GOOS, s.Name+"/"+s.tools[i].Name)
+		} else if flag == "" {
+			flag = " --allow " + anyTool
 		}
 	}
-	if example == "" || !f.silent(a) {
+	if flag == "" || !f.silent(a) {
 		return ""
 	}
-	return f.again() + " --read " + console.ShellWord(runtime.GOOS, example)
+	return f.again() + flag
 }
 
 // silent reports whether init asks no questions about tools.

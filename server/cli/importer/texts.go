@@ -49,6 +49,7 @@ const (
 	fewerServers    = "use a file with fewer servers"
 	makeWritable    = "make it writable"
 	writableOrKeep  = "make it writable, or use --no-replace"
+	anyTool         = "SERVER/TOOL"
 	copyByHand      = "copy the servers back from there by hand"
 )
 
