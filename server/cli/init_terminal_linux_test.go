@@ -11,8 +11,8 @@ import (
 	"patterngate/server/cli/console"
 )
 
-// At a terminal init asks about each tool, with its description above the question. Enter takes the word of a server that says
-// only reads; it never makes a tool a write.
+// At a terminal init asks about each tool, with its description above the question. Enter leaves a tool off, also one that its
+// server says only reads.
 func TestInitAsksAtATerminal(t *testing.T) {
 	h := newInitHome(t, clientText(t, map[string]any{"crm": crmEntry(foreignServer(t, "crm-server"), nil)}))
 	path := filepath.Join(h.dir, "pg.yaml")
@@ -27,8 +27,8 @@ func TestInitAsksAtATerminal(t *testing.T) {
 	p.until(t, "Type each, read, write, none, or the first letter of one of them.", 1)
 	p.until(t, "[each]: ", 2)
 	p.press(t, "e\r")
-	p.until(t, "crm/search: read, write, destructive, off [read]: ", 1)
-	p.press(t, "\r")
+	p.until(t, "crm/search: read, write, destructive, off [off]: ", 1)
+	p.press(t, "r\r")
 	p.until(t, "crm/add_note: read, write, destructive, off [off]: ", 1)
 	p.press(t, "w\r")
 	p.until(t, "crm/files.read: read, write, destructive, off [off]: ", 1)

@@ -192,8 +192,7 @@ const (
 	answerOff  = "off"
 )
 
-// choose asks which tools to enable and what they do. Enter never makes a tool a write: it takes the server's word that the
-// tool only reads, and otherwise leaves the tool off.
+// choose asks which tools to enable and what they do. Enter enables no tool: the server's word is only shown.
 func (q initQuestions) choose(ctx context.Context, servers []Server) error {
 	for i := range servers {
 		s := &servers[i]
@@ -258,13 +257,9 @@ func (q initQuestions) tool(ctx context.Context, owner, said string, t *imported
 		t.allow = true
 		return nil
 	}
-	usual := answerOff
-	if t.saysReads() {
-		usual = string(catalog.Read)
-	}
 	fmt.Fprintf(q.shown, "\n  %s\n", shownTool(*t))
 	words := []string{string(catalog.Read), string(catalog.Write), string(catalog.Destructive), answerOff}
-	word, err := q.answer(ctx, "  "+console.OtherName(owner+"/"+t.Name)+": "+strings.Join(words, ", "), usual, words...)
+	word, err := q.answer(ctx, "  "+console.OtherName(owner+"/"+t.Name)+": "+strings.Join(words, ", "), answerOff, words...)
 	if err != nil || word == answerOff {
 		return err
 	}

@@ -1,10 +1,12 @@
 package importer
 
 import (
+	"bufio"
 	"io"
 	"strings"
 	"testing"
 
+	"patterngate/catalog"
 	"patterngate/server/cli/console"
 )
 
@@ -39,5 +41,25 @@ func TestInitNamesOnlyReadsAfterRead(t *testing.T) {
 				t.Errorf("enables = %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// Enter leaves every tool off, also one that its server says only reads. That word stands above the question.
+func TestEnterEnablesNoTool(t *testing.T) {
+	for _, hint := range []string{"reads", "writes", ""} {
+		for keys, want := range map[string]importedTool{"\n": {}, "r\n": {allow: true, effect: catalog.Read}} {
+			var shown strings.Builder
+			q := initQuestions{bufio.NewReader(strings.NewReader(keys)), &shown, func(_, text string) string { return text }}
+			tool := hinted("purge", hint)
+			if err := q.tool(t.Context(), "crm", answerEach, &tool); err != nil {
+				t.Fatal(err)
+			}
+			if tool.allow != want.allow || tool.effect != want.effect {
+				t.Errorf("hint %q, keys %q: allow is %v, effect %q, want %v, %q", hint, keys, tool.allow, tool.effect, want.allow, want.effect)
+			}
+			if hint == "reads" && !strings.HasPrefix(shown.String(), "\n  ("+saysReads+") \n") || !strings.Contains(shown.String(), "off [off]: ") {
+				t.Errorf("hint %q: the question is %q", hint, shown.String())
+			}
+		}
 	}
 }
