@@ -255,11 +255,18 @@ func (s *Server) bearer() (string, error) {
 	return token, nil
 }
 
-// unstarted returns the reason why a server could not be started, on one line and without secrets.
+// unstarted returns the reason why a server could not be started, on one line and without secrets. It hides a secret also in
+// the forms that [catalog.Mask] finds, such as base64, and each of its lines.
 func (s *Server) unstarted(err error) string {
-	text := err.Error()
+	mask := s.mask()
 	for _, v := range s.secrets() {
-		text = strings.ReplaceAll(text, v, "***")
+		for line := range strings.Lines(v) { // a server's words may be one of them
+			mask.Secret()(strings.TrimSpace(line))
+		}
+	}
+	text := mask.Text(err.Error())
+	for _, v := range s.secrets() { // a mask leaves short ones
+		text = strings.ReplaceAll(text, v, catalog.Masked)
 	}
 	return ijson.Cut(printable.Text(strings.Join(strings.Fields(text), " ")), maxStarterWords)
 }
@@ -277,8 +284,10 @@ func (s *Server) mask() *catalog.Mask {
 func (s *Server) secrets() []string {
 	var list []string
 	add := func(v importedValue) {
-		if v.hidden() && v.now != "" {
-			list = append(list, v.now, strings.TrimPrefix(v.now, v.prefix))
+		for _, text := range []string{v.now, strings.TrimPrefix(v.now, v.prefix)} {
+			if v.hidden() && text != "" {
+				list = append(list, text)
+			}
 		}
 	}
 	for _, v := range s.args {
