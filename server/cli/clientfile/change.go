@@ -25,7 +25,7 @@ const (
 type Change struct {
 	Result string // one of the constants above, for example [Added]
 	After  []byte // the new text of the file; nil if the file is deleted or does not exist
-	From   string // the path of the backup that is restored; only for [Restored]
+	From   string // the path of the backup that is restored, whole or in part; "" for none
 	Backup string // the path of the backup that Apply made; "" for none
 }
 
@@ -134,8 +134,8 @@ func alone(f Format, file File, entry any, name string) bool {
 // Apply carries out the change on the file and returns it with the path of the backup.
 //
 // Before it adds, updates or removes an entry, it makes a backup of an existing file. If the write fails, it deletes
-// that backup. After it restores a backup, it deletes the one that it restored. It refuses to write or delete a file
-// that was changed after [Read].
+// that backup. After it restores a backup, whole or in part, it deletes the one that it restored, so that nothing is undone
+// twice. It refuses to write or delete a file that was changed after [Read].
 func (c Change) Apply(file File, now time.Time) (Change, error) {
 	var err error
 	switch c.Result {
@@ -144,10 +144,8 @@ func (c Change) Apply(file File, now time.Time) (Change, error) {
 		if err = file.unchanged(); err == nil {
 			err = os.Remove(file.Real)
 		}
-	case Restored: // the backup is no longer needed once the file holds its text
-		if err = file.Write(c.After); err == nil {
-			err = os.Remove(c.From)
-		}
+	case Restored:
+		err = file.Write(c.After)
 	default:
 		c.Backup, err = c.kept(file, now)
 		if err == nil {
@@ -156,6 +154,9 @@ func (c Change) Apply(file File, now time.Time) (Change, error) {
 		if err != nil && c.Backup != "" {
 			err = errors.Join(err, os.Remove(c.Backup))
 		}
+	}
+	if err == nil && c.From != "" { // it is used
+		err = os.Remove(c.From)
 	}
 	if err != nil {
 		return c, console.Fault("setup: "+file.Path, err)

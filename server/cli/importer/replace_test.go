@@ -162,3 +162,36 @@ func TestInitUndoKeepsOthersChanges(t *testing.T) {
 		})
 	}
 }
+
+// A backup from which the servers came back is used. If the client's file later has no servers again, a second --undo does
+// not bring them back from it.
+func TestInitUndoesOnceAfterOthersChanges(t *testing.T) {
+	const before = "{\n  \"starts\": 12,\n  \"mcpServers\": {\n    \"a\": {\"command\": \"x\"}\n  }\n}\n"
+	f, _ := clientfile.Find("cursor")
+	path := filepath.Join(t.TempDir(), "mcp.json")
+	write(t, path, before)
+	file := fileAt(t, path)
+	change, err := planReplace(f.Format, file, []string{"a"}, clientfile.Entry{Name: "patterngate", Command: "/opt/patterngate/bin/patterngate", Args: []string{"serve"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := change.Apply(file, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(textOf(t, path), "12", "13", 1)
+	write(t, path, changed)
+	dir := t.TempDir()
+	if out, errs, err := initIn(t, dir, "--import", path, "--undo"); err != nil || !strings.Contains(out, `so only the servers are restored`) {
+		t.Fatalf("--undo: %v: %s%s", err, out, errs)
+	}
+	if got, want := textOf(t, path), strings.Replace(before, "12", "13", 1); got != want {
+		t.Fatalf("--undo gives %q, want %q", got, want)
+	}
+	write(t, path, changed) // a person takes them out
+	if out, errs, err := initIn(t, dir, "--import", path, "--undo"); err == nil || !strings.Contains(err.Error(), "has no backup from which init took servers") {
+		t.Errorf("--undo again: %v: %s%s", err, out, errs)
+	}
+	if got := textOf(t, path); got != changed {
+		t.Errorf("--undo again gives %q, want %q", got, changed)
+	}
+}
