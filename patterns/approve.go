@@ -149,6 +149,12 @@ type HumanApproval struct {
 	ApprovalID    string            `json:"approval_id,omitempty"`
 	KeyID         string            `json:"key_id,omitempty"`
 	DecidedAt     string            `json:"decided_at"` // RFC 3339, UTC, whole seconds
+
+	// Asked are the arguments that the person was asked about, after all that the policy changed, and Left are those that the
+	// person approved. Both have the defaults and what the configuration sets. They are nil if no approval of a call gave
+	// arguments. They are not stored: a result that is read from a record has only what its rows tell.
+	Asked map[string]any `json:"-"`
+	Left  map[string]any `json:"-"`
 }
 
 func NewHumanApproval(d Decision, action any, at time.Time) *HumanApproval {
@@ -163,6 +169,13 @@ func NewHumanApproval(d Decision, action any, at time.Time) *HumanApproval {
 		h.RevisedAction = action
 	}
 	return h
+}
+
+// Changing stores what the person was asked about and what they left of it. It does so only if the decision gave arguments.
+func (h *HumanApproval) Changing(asked, left gateway.Question) {
+	if h.RevisedAction != nil {
+		h.Asked, h.Left = asked.Args, left.Args
+	}
 }
 
 // GivenWith returns the assurance of the decision; "" if h is nil.

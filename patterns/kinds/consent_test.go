@@ -173,6 +173,32 @@ func TestPeopleDecide(t *testing.T) {
 	}
 }
 
+// What a person changed is told from what the policy changed before they were asked, in every pattern.
+func TestPeopleChange(t *testing.T) {
+	for kind, pattern := range payKinds {
+		for name, tt := range map[string]struct {
+			proposed    float64
+			says        any // the n that the person leaves
+			asked, left any
+		}{
+			"edited":                   {10, 3.0, 10.0, 3.0},
+			"revised and left":         {20, 10.0, 10.0, 10.0},
+			"revised, and then edited": {20, 3.0, 10.0, 3.0},
+			"nothing given":            {20, nil, nil, nil},
+		} {
+			d := patterns.Decision{Approved: true, By: "local:1", Assurance: gateway.UserAssurance, Approval: "ap_1"}
+			if tt.says != nil {
+				d.Args = payArgs(kind, tt.says)
+			}
+			w := &world{script: map[string]patterns.Outcome{pattern.branch + "approve#1": answered(d.Value())}}
+			r, _ := w.run(t, asksToPay(t, kind), pattern.task(payArgs(kind, tt.proposed)))
+			if human := humanOf(r); human.Asked["n"] != tt.asked || human.Left["n"] != tt.left || human.ApprovalID != "ap_1" {
+				t.Errorf("%s, %s: asked about %v, left %v", kind, name, human.Asked, human.Left)
+			}
+		}
+	}
+}
+
 // asked is how often a person was asked.
 func (w *world) asked() (n int) {
 	for _, e := range w.effects {

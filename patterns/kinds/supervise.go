@@ -178,14 +178,14 @@ func (s *supervision) decided(a *act) *step.Stop {
 
 // askPerson puts the action, as changed so far, to a person and reviews what the person approved.
 func (s *supervision) askPerson(a *act) *step.Stop {
-	asked := s.Run.Now()
+	asked, question := s.Run.Now(), s.question(a.executed)
 	if a.final.Decision == gateway.Escalate {
 		a.asks, a.by = a.final, a.by.Under(a.final)
 	}
 	s.Say(fmt.Sprintf("supervisor: %s escalated (%s)", a.executed.Name, a.asks.Reason))
 	s.NewJudged = append(s.NewJudged, step.NewJudged(patterns.PhaseReview, a.executed.Tool(), a.executed.Row(), gateway.Escalate.String(), a.asks.Reason).Ruled(a.asks.Because()))
 	decision, out, reason := step.Consult(s.Run, s.Effect(patterns.PhaseHuman, "waiting for a person"), patterns.Approval{
-		Action: a.executed, Question: s.question(a.executed), Approver: a.by, Catalog: s.Spec.Catalog,
+		Action: a.executed, Question: question, Approver: a.by, Catalog: s.Spec.Catalog,
 	}.Because(a.asks), func() patterns.Result { return s.result(nil) })
 	s.ExcludeSince(asked) // also if the run is cancelled during the wait
 	switch {
@@ -202,6 +202,9 @@ func (s *supervision) askPerson(a *act) *step.Stop {
 		a.from = "human_revised"
 	}
 	a.human = patterns.NewHumanApproval(decision, a.executed.Row(), out.At)
+	if !a.executed.Final {
+		a.human.Changing(question, s.question(a.executed))
+	}
 	if !decision.Approved {
 		return s.refusedBy(a, step.HumanRejected)
 	}

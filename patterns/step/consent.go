@@ -155,12 +155,12 @@ func (c *Consent) action() gateway.Action {
 
 // ask puts the call to a person and reviews what the person approved. It returns the stop reason, or "".
 func (c *Consent) ask() (reason string) {
-	action := c.action()
+	action, question := c.action(), c.Gate.Question(c.Call)
 	c.NewJudged = append(c.NewJudged, NewJudged(c.Phase, c.Call.Tool, action.Row(), gateway.Escalate.String(), c.asks.Reason).Ruled(c.asks.Because()))
 	e := c.Effect(c.Phase, "waiting for a person")
 	e.Deadline, e.Untimed = c.Deadline.Add(TotalOf(c.Took)), c.Untimed
 	d, out, reason := Consult(c.Run, e, patterns.Approval{
-		Action: action, Question: c.Gate.Question(c.Call), Approver: c.by, Catalog: c.Spec.Catalog,
+		Action: action, Question: question, Approver: c.by, Catalog: c.Spec.Catalog,
 	}.Because(c.asks), c.SoFar)
 	since := out.Began // as recorded: the time when a branch that waited for its turn began is not recorded
 	if since.IsZero() {
@@ -176,6 +176,7 @@ func (c *Consent) ask() (reason string) {
 	if c.Human = patterns.NewHumanApproval(d, c.action().Row(), out.At); !d.Approved {
 		return HumanRejected
 	}
+	c.Human.Changing(question, c.Gate.Question(c.Call))
 	c.reviewed(c.Gate.ReviewApproved(c.Call.Case(), d.Approval))
 	if c.sure = patterns.Suffices(c.final, d.Assurance, out.At.Sub(since)+out.Down); !c.sure { // the rule for what they approved requires more
 		c.asks, c.by = c.final, c.by.Under(c.final)

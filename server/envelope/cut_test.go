@@ -175,7 +175,7 @@ func TestPresentChangesNothing(t *testing.T) {
 }
 
 // textLine is every line that a text may have after its summary.
-var textLine = regexp.MustCompile(`^(NEXT \{.*\}|WAITING_FOR \{.*\}|PROBLEMS|ANSWER \(the (model|caller)'s words, not checked\)|OBSERVATIONS|EFFECTS` +
+var textLine = regexp.MustCompile(`^(NEXT \{.*\}|A person approved [^ ].* with changes: .*\.|WAITING_FOR \{.*\}|PROBLEMS|ANSWER \(the (model|caller)'s words, not checked\)|OBSERVATIONS|EFFECTS` +
 	`|\| .*` + // a claim
 	`|(/|"" ).*` + // a problem
 	`|([\w.-]+|"([^"\\]|\\.)*") ([\w.-]+|"([^"\\]|\\.)*") (\{.*\} )?(-> .*|stopped: .*)` + // a call
@@ -291,6 +291,8 @@ func anyEnvelope(t *rapid.T) Envelope {
 	}
 	if rapid.Bool().Draw(t, "asked") {
 		e.Human = &patterns.HumanApproval{Comment: anyText(t, "comment", most), By: anyText(t, "by", most), RevisedAction: map[string]any{"args": anyArgs(t)}}
+		e.Human.Approved, e.Human.Asked, e.Human.Left = true, anyArgs(t), anyArgs(t)
+		e.Called = &Line{Label: "call", Name: anyText(t, "called", most), Args: anyArgs(t)}
 	}
 	if rapid.Bool().Draw(t, "aggregate") {
 		e.Aggregate = &patterns.Aggregate{Report: &reference.Report{Region: anyText(t, "region", 256), Sales: anyArgs(t), Sources: map[string]string{"sales": anyText(t, "source", most)}}}

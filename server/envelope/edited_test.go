@@ -7,6 +7,7 @@ import (
 
 	"patterngate/gateway"
 	"patterngate/gateway/document"
+	"patterngate/ijson"
 	"patterngate/patterns"
 )
 
@@ -58,16 +59,21 @@ func TestChangesOfTheApproverAreTold(t *testing.T) {
 	proposed := map[string]any{"days": 55.0, "gone": true, "member": "a"}
 	revised := gateway.Action{Name: "lend", Args: map[string]any{"days": 20.0, "member": "a", "note": "x\u202ey"}}.Row()
 	const want = "\nA person approved lend with changes: days 55 -> 20; gone removed, was true; note added, \"x\\u202ey\".\n"
-	changed := &patterns.HumanApproval{Approved: true, RevisedAction: revised}
+	left := map[string]any{"days": 20.0, "member": "a", "note": "x\u202ey"}
+	changed := &patterns.HumanApproval{Approved: true, RevisedAction: revised, Asked: proposed, Left: left}
+	byPolicy := map[string]any{"days": 20.0, "member": "a", "note": "of the policy"} // after its revision of all three
 	for name, tt := range map[string]struct {
 		human *patterns.HumanApproval
 		told  bool
 	}{
 		"nobody was asked": {nil, false},
 		"approved":         {&patterns.HumanApproval{Approved: true}, false},
-		"not approved":     {&patterns.HumanApproval{RevisedAction: revised}, false},
-		"changed nothing":  {&patterns.HumanApproval{Approved: true, RevisedAction: gateway.Action{Name: "lend", Args: proposed}.Row()}, false},
-		"changed":          {changed, true},
+		"not approved":     {&patterns.HumanApproval{Asked: proposed, Left: left}, false},
+		"changed nothing":  {&patterns.HumanApproval{Approved: true, RevisedAction: gateway.Action{Name: "lend", Args: proposed}.Row(), Asked: proposed, Left: proposed}, false},
+		"changed by the policy only": {&patterns.HumanApproval{
+			Approved: true, RevisedAction: gateway.Action{Name: "lend", Args: byPolicy}.Row(), Asked: byPolicy, Left: byPolicy}, false},
+		"read from a record": {&patterns.HumanApproval{Approved: true, RevisedAction: revised}, false},
+		"changed":            {changed, true},
 	} {
 		var observed any = "x"
 		for kind, e := range map[string]Envelope{
@@ -81,6 +87,78 @@ func TestChangesOfTheApproverAreTold(t *testing.T) {
 				t.Errorf("%s, %s: told is not %v in %s", kind, name, tt.told, text)
 			}
 		}
+	}
+}
+
+// TestKeptChangesAreTheApprovers holds that a result from a record tells what the approver of a supervised action changed, and not what
+// the policy changed or the tool's defaults added.
+func TestKeptChangesAreTheApprovers(t *testing.T) {
+	t.Parallel()
+	action := func(args map[string]any) map[string]any { return gateway.Action{Name: "lend", Args: args}.Row() }
+	for name, tt := range map[string]struct {
+		policy any
+		left   map[string]any
+		want   string
+	}{
+		"by the policy and by them": {action(map[string]any{"days": 55.0, "note": "n"}), map[string]any{"days": 20.0, "note": "n"}, "lend with changes: days 55 -> 20."},
+		"by the policy only":        {action(map[string]any{"days": 20.0, "note": "n"}), map[string]any{"days": 20.0, "note": "n"}, ""},
+		"by them only":              {nil, map[string]any{"days": 20.0}, "lend with changes: days 55 -> 20."},
+		"by a default":              {nil, map[string]any{"days": 55.0, "renewed": false}, ""},
+		"removed":                   {nil, map[string]any{}, "lend with changes: days removed, was 55."},
+		"nothing given":             {nil, nil, ""},
+	} {
+		done := patterns.ActionDone{
+			Step: 1, Action: action(map[string]any{"days": 55.0}), Supervisor: patterns.Reviewed{RevisedAction: tt.policy},
+			Executed: action(tt.left), Human: &patterns.HumanApproval{Approved: true},
+		}
+		if tt.left != nil {
+			done.Human.RevisedAction = action(tt.left)
+		}
+		e := Envelope{Status: StatusOK, History: []any{keptRow(ijson.Canonical(valueOf(t, done)), false)}}
+		if text := string(e.appendChanges(nil)); text != "" != (tt.want != "") || !strings.Contains(text, tt.want) {
+			t.Errorf("%s: %q, want %q", name, text, tt.want)
+		}
+	}
+}
+
+func valueOf(t *testing.T, row any) any {
+	t.Helper()
+	text, err := json.Marshal(row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := ijson.Decode(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestCutChangesAreMarked holds that a long value is in closed quotes, with a mark where it is cut, and that two values are shown where
+// they differ.
+func TestCutChangesAreMarked(t *testing.T) {
+	t.Parallel()
+	x, s := strings.Repeat("x", 60), strings.Repeat("€", 40) // 120 bytes
+	for name, tt := range map[string]struct {
+		from, to any
+		want     string
+	}{
+		"short":                {"a", "b", `note "a" -> "b"`},
+		"long":                 {"a", x + "yz", `note "a" -> "` + x + `"...`},
+		"different at the end": {x + "1", x + "2", `note ..."` + x[:20] + `1" -> ..."` + x[:20] + `2"`},
+		"one is the beginning": {x + x, x + x + "y", `note ..."` + x[:20] + `" -> ..."` + x[:20] + `y"`},
+		"in the middle":        {s + "1" + s, s + "2" + s, `note ..."` + s[:21] + "1" + s[:36] + `"... -> ..."` + s[:21] + "2" + s[:36] + `"...`},
+		"quotes and escapes":   {"a", `"; b added, "` + "\u202e" + x, `note "a" -> "\"; b added, \"\u202e` + x[:44] + `"...`},
+		"no text":              {"a", map[string]any{"b": x}, `note "a" -> JSON "{\"b\":\"` + x[:54] + `"...`},
+		"a text of its JSON":   {map[string]any{"b": x}, `{"b":"` + x + `"}`, `note JSON ..."` + x[:18] + `\"}" -> ..."` + x[:18] + `\"}"`},
+	} {
+		if got := changesOf(map[string]any{"note": tt.from}, map[string]any{"note": tt.to}); got != tt.want {
+			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
+		}
+	}
+	const added = `note added, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"...`
+	if got := changesOf(nil, map[string]any{"note": x + "y"}); got != added {
+		t.Errorf("%s\nwant %s", got, added)
 	}
 }
 

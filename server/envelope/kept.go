@@ -3,6 +3,7 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"patterngate/gateway"
@@ -155,6 +156,7 @@ func keptRow(raw json.RawMessage, trace bool) any {
 		row, ok = exactly[patterns.RouteRow](raw)
 	case members["executed_action"] != nil:
 		row, ok = exactly[patterns.ActionDone](raw)
+		recallChanges(row)
 	case members["supervisor_decision"] != nil:
 		row, ok = exactly[patterns.ActionRow](raw)
 	}
@@ -162,6 +164,23 @@ func keptRow(raw json.RawMessage, trace bool) any {
 		return anyValue(raw)
 	}
 	return row
+}
+
+// recallChanges gives a kept supervised action what its approver was asked about and left, as far as the row tells it. An argument that
+// only the approved action has can be a default of the tool, so it is not taken for a change. If the person was asked twice, the row
+// has only the first question.
+func recallChanges(row any) {
+	done, _ := row.(patterns.ActionDone)
+	if done.Human == nil || argsOf(done.Human.RevisedAction) == nil {
+		return
+	}
+	asked := argsOf(done.Action)
+	if done.Supervisor.RevisedAction != nil {
+		asked = argsOf(done.Supervisor.RevisedAction)
+	}
+	left := maps.Clone(argsOf(done.Human.RevisedAction))
+	maps.DeleteFunc(left, func(name string, _ any) bool { _, was := asked[name]; return !was })
+	done.Human.Asked, done.Human.Left = asked, left
 }
 
 // exactly reads JSON that has no members other than those of the type.

@@ -200,6 +200,9 @@ func squeezedDecision(h *patterns.HumanApproval, bytes int) *patterns.HumanAppro
 	}
 	less := *h
 	less.RevisedAction = squeezedIntent(h.RevisedAction, bytes)
+	if bytes < maxChangeValue {
+		less.Asked, less.Left = nil, nil
+	}
 	less.Comment, less.By = sentence.Short(h.Comment, bytes), sentence.Short(h.By, bytes)
 	return &less
 }

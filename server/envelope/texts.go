@@ -53,6 +53,20 @@ func addedArgument(name, to string) string { return fmt.Sprintf("%s added, %s", 
 
 func removedArgument(name, from string) string { return fmt.Sprintf("%s removed, was %s", name, from) }
 
+// cutValue is a part of a value in quotes. The marks of what is left out are outside of them.
+func cutValue(isText, hasBefore bool, part string, hasAfter bool) string {
+	if hasBefore {
+		part = "..." + part
+	}
+	if hasAfter {
+		part += "..."
+	}
+	if !isText {
+		return "JSON " + part
+	}
+	return part
+}
+
 func moreChanges(n int) string { return fmt.Sprintf("%d more", n) }
 
 // Headings of the text channel.
