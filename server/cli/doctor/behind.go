@@ -25,8 +25,11 @@ import (
 // startsWithin limits how long a server behind the gate can take to start and to list its tools.
 const startsWithin = time.Minute
 
-// examineBehind starts the servers of the configuration that have an enabled tool, all at once. It reports what each offers,
-// and the tools whose definition changed. The caller ends the servers.
+// startsAtOnce is how many servers behind the gate doctor starts at the same time.
+const startsAtOnce = 4
+
+// examineBehind starts the servers of the configuration that have an enabled tool, several at once. It reports what each
+// offers, and the tools whose definition changed. The caller ends the servers.
 func examineBehind(ctx context.Context, loaded *assembly.Loaded, has variables, f *findings) {
 	var servers []tools.Server
 	for _, s := range loaded.Catalog.Servers {
@@ -35,11 +38,7 @@ func examineBehind(ctx context.Context, loaded *assembly.Loaded, has variables, 
 		}
 	}
 	declared, faults := make([][]upstream.Definition, len(servers)), make([]error, len(servers))
-	var all sync.WaitGroup
-	for i, s := range servers {
-		all.Go(func() { declared[i], faults[i] = loaded.Definitions(ctx, s.Name) })
-	}
-	all.Wait()
+	each(len(servers), startsAtOnce, func(i int) { declared[i], faults[i] = loaded.Definitions(ctx, servers[i].Name) })
 	var changed, accepts []string
 	for i, s := range servers {
 		hint, relative := loaded.RelativeArguments(s)
@@ -59,8 +58,22 @@ func examineBehind(ctx context.Context, loaded *assembly.Loaded, has variables, 
 	}
 }
 
+// each calls do with each number from 0 to n-1, in this order, at most so many at once. It returns when all calls have ended.
+func each(n, most int, do func(i int)) {
+	var all sync.WaitGroup
+	places := make(chan struct{}, most)
+	for i := range n {
+		places <- struct{}{}
+		all.Go(func() {
+			defer func() { <-places }()
+			do(i)
+		})
+	}
+	all.Wait()
+}
+
 // changedTools returns the enabled tools of a server that are held because their definition is no longer the accepted one: by
-// their names in the catalog, and as SERVER/TOOL.
+// their names in the catalog, and as SERVER/TOOL, each as a word of a shell.
 func changedTools(lock *pins.Lock, s tools.Server, declared []upstream.Definition) (names, accept []string) {
 	for _, t := range s.Tools {
 		accepted, known := lock.Tool(s.Name, t.Upstream)
@@ -78,13 +91,13 @@ func changedTools(lock *pins.Lock, s tools.Server, declared []upstream.Definitio
 // variables are the environment of Patterngate as the client starts it, and that of the shell in which doctor runs.
 type variables struct{ client, shell []string }
 
-// failedBehind reports a server that does not start or does not answer. If relative is not "", it is how to write the
+// failedBehind reports a server that does not start or does not answer, without the secrets that it repeats. If relative is not "", it is how to write the
 // relative paths in its arguments.
 func failedBehind(loaded *assembly.Loaded, s tools.Server, why error, relative string, has variables, f *findings) {
 	if cause := errors.Unwrap(why); cause != nil { // without the kind of fault
 		why = cause
 	}
-	name, text := console.OtherName(s.Name), console.OtherText(why.Error(), 600)
+	name, text := console.OtherName(s.Name), console.OtherText(loaded.Mask().Text(why.Error()), 600)
 	fix := fixSecret(s, has.client)
 	if s.Stdio == nil {
 		f.fail("server", cmp.Or(fix, fixEndpoint(name)), noAnswer(name, text))
@@ -118,9 +131,9 @@ func fixSecret(s tools.Server, environ []string) string {
 		case v.Secret.Env != "":
 			return fixSecretVariable(v.Secret.Env)
 		case v.Secret.File != "" && err != nil:
-			return fixNoSecretFile(v.Secret.File)
+			return fixNoSecretFile(v.Secret.File, console.ShellWord(runtime.GOOS, v.Secret.File))
 		case v.Secret.File != "" && info.Mode().IsRegular():
-			return fixSecretMode(v.Secret.File)
+			return fixSecretMode(console.ShellWord(runtime.GOOS, v.Secret.File))
 		default:
 			return fixSecretPlace(why)
 		}
@@ -168,13 +181,20 @@ func examineShell(c *tools.Catalog, provided []importer.Variable, shell []string
 // variableName matches names as programs print them if such a variable is missing.
 var variableName = regexp.MustCompile(`\b[A-Z][A-Z0-9_]{2,}\b`)
 
+// secretVariable matches names of variables that mostly hold a secret, besides those of [tools.IsSecretName].
+var secretVariable = regexp.MustCompile(`KEY|PASS|AUTH`)
+
 // fixVariable returns how to pass a variable on that the text of a fault names, that is set, and that env does not name. It
-// returns "" if there is none.
+// returns "" if there is none. The server wrote the text, so for a secret it has no entry to copy.
 func fixVariable(loaded *assembly.Loaded, s tools.Server, text string, has variables) string {
 	for _, name := range variableName.FindAllString(text, -1) {
 		here := machine.Lookup(has.client, name) != ""
 		if !here && machine.Lookup(has.shell, name) == "" || slices.ContainsFunc(s.Stdio.Env, func(v tools.Variable) bool { return v.Name == name }) {
 			continue
+		}
+		at := loaded.FaultAt(yamldoc.Fault{}, "catalog", "servers", s.Name, "stdio", "env")
+		if tools.IsSecretName(name) || secretVariable.MatchString(name) {
+			return fixAsksForSecret(name, at.File, at.Line)
 		}
 		var entries []string
 		for _, v := range s.Stdio.Env {
@@ -184,12 +204,7 @@ func fixVariable(loaded *assembly.Loaded, s tools.Server, text string, has varia
 			}
 			entries = append(entries, passedOnEntry(v.Name))
 		}
-		entry := passedOnEntry(name)
-		if tools.IsSecretName(name) {
-			entry = secretEntry(name)
-		}
-		at := loaded.FaultAt(yamldoc.Fault{}, "catalog", "servers", s.Name, "stdio", "env")
-		fix := fixNotPassed(name, append(entries, entry), len(s.Stdio.Env) > len(entries), at.File, at.Line)
+		fix := fixNotPassed(name, append(entries, passedOnEntry(name)), len(s.Stdio.Env) > len(entries), at.File, at.Line)
 		if !here {
 			fix += alsoInClient(name)
 		}

@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"bufio"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,7 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"patterngate/catalog/pins"
 	"patterngate/catalog/upstream"
@@ -37,6 +40,9 @@ func init() {
 			fmt.Fprintf(os.Stderr, "KeyError: '%s'\n", argument)
 			os.Exit(1)
 		}
+	case "repeats": // a secret, in another form
+		fmt.Fprintln(os.Stderr, "auth Basic "+base64.StdEncoding.EncodeToString([]byte(os.Getenv(argument))))
+		os.Exit(1)
 	case "silent": // and says which process it is
 		_ = os.WriteFile(argument, []byte(strconv.Itoa(os.Getpid())), 0o600)
 		_, _ = bufio.NewReader(os.Stdin).ReadString(0)
@@ -76,7 +82,7 @@ func answerAsServer() {
 	}
 }
 
-// Doctor starts all servers that have an enabled tool at once, in the directory of the client, and reports each. None keeps
+// Doctor starts the servers that have an enabled tool, several at once, in the directory of the client, and reports each. None keeps
 // running.
 func TestExamineBehind(t *testing.T) {
 	self, err := os.Executable()
@@ -223,21 +229,28 @@ func TestExamineBehindVariables(t *testing.T) {
 	}
 	dir := t.TempDir()
 	open := filepath.Join(dir, "open")
-	if err := os.WriteFile(open, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
+	odd := filepath.Join(dir, "open;id")
+	for _, path := range []string{open, odd} {
+		if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	client := []string{"HOME=" + dir, "NOTES_TOKEN=t", "REGION=eu"}
+	client := []string{"HOME=" + dir, "NOTES_TOKEN=t", "REGION=eu", "AWS_SECRET_ACCESS_KEY=a", "STRIPE_KEY=k"}
 	const only = "the server gets only the variables that env names, and "
 	for name, tt := range map[string]struct {
 		env  string
 		has  variables
 		want string
 	}{
-		"a secret":          {asServer + ": wants NOTES_TOKEN, HOME: true", variables{client, client}, only + `NOTES_TOKEN is not one; add env: {NOTES_TOKEN: {secret: "env:NOTES_TOKEN"}} at pg.yaml:4`},
+		"a secret":          {asServer + ": wants NOTES_TOKEN, HOME: true", variables{client, client}, "the server asks for NOTES_TOKEN. Give it only if it is meant for this server: env at pg.yaml:4"},
+		"an access key":     {asServer + ": wants AWS_SECRET_ACCESS_KEY", variables{client, client}, "the server asks for AWS_SECRET_ACCESS_KEY. Give it only if it is meant for this server: env at pg.yaml:4"},
+		"a key":             {asServer + ": wants STRIPE_KEY", variables{nil, client}, "the server asks for STRIPE_KEY. Give it only if it is meant for this server: env at pg.yaml:4"},
 		"no secret":         {asServer + ": wants REGION", variables{client, client}, only + "REGION is not one; add env: {REGION: true} at pg.yaml:4"},
 		"only in the shell": {asServer + ": wants REGION", variables{nil, client}, only + "REGION is not one; add env: {REGION: true} at pg.yaml:4, and set REGION for Patterngate in the client, which does not pass it on"},
 		"set nowhere":       {asServer + ": wants REGION", variables{}, "in DIR, run it by hand, with only the variables that env names (" + asServer + "): " + self},
 		"no file":           {asServer + ": serves, A_TOKEN: {secret: 'file:" + dir + "/none'}", variables{}, "write the secret to " + dir + "/none, and run: chmod 600 " + dir + "/none"},
+		"an odd path":       {asServer + ": serves, A_TOKEN: {secret: 'file:" + dir + "/no ne'}", variables{}, "write the secret to " + dir + "/no ne, and run: chmod 600 '" + dir + "/no ne'"},
+		"an odd open file":  {asServer + ": serves, A_TOKEN: {secret: 'file:" + odd + "'}", variables{}, "chmod 600 '" + odd + "'"},
 		"an open file":      {asServer + ": serves, A_TOKEN: {secret: 'file:" + open + "'}", variables{}, "chmod 600 " + open},
 		"no variable":       {asServer + ": serves, A_TOKEN: {secret: 'env:A_TOKEN'}", variables{}, `set A_TOKEN for Patterngate in the client, or use a file: {secret: "file:PATH"}`},
 	} {
@@ -258,6 +271,52 @@ func TestExamineBehindVariables(t *testing.T) {
 	if got, want := fixVariable(&assembly.Loaded{}, passes, "REGION is missing", variables{client, client}), only+"REGION is not one; write env: {HOME: true, REGION: true} at :"; !strings.HasPrefix(got, want) {
 		t.Errorf("of a list: %s, want %s", got, want)
 	}
+}
+
+// A server that dies with its secret on standard error, also in base64, does not bring the secret into the report.
+func TestFailedServerHidesItsSecret(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "correct horse battery"
+	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
+	start := startOf(t, "version: 1\ncatalog:\n  servers:\n    shop: {stdio: {command: '"+self+"', env: {"+asServer+": repeats A_TOKEN, A_TOKEN: {secret: 'env:A_TOKEN'}}}, tools: {find: {effect: read}}}\n")
+	start.environ = append(start.environ, "A_TOKEN="+secret)
+	found := &findings{}
+	loaded := servedBy(start).examineConfig(start.dir, found)
+	if loaded == nil {
+		t.Fatalf("found %+v", found.rows)
+	}
+	found.rows = nil
+	examineBehind(t.Context(), loaded, variables{start.environ, start.environ}, found)
+	loaded.Close()
+	if !found.has("server", stateFail, "auth Basic ***") || strings.Contains(fmt.Sprint(found.rows), encoded) {
+		t.Errorf("found %+v", found.rows)
+	}
+}
+
+// Doctor starts at most four servers at once, and all of them in the end.
+func TestServersStartFourAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running, done atomic.Int32
+		next := make(chan struct{})
+		go each(10, startsAtOnce, func(int) {
+			running.Add(1)
+			<-next
+			running.Add(-1)
+			done.Add(1)
+		})
+		for left := int32(10); left > 0; left-- {
+			if synctest.Wait(); running.Load() != min(left, 4) {
+				t.Errorf("with %d left, %d run", left, running.Load())
+			}
+			next <- struct{}{}
+		}
+		if synctest.Wait(); done.Load() != 10 {
+			t.Errorf("%d of 10 are done", done.Load())
+		}
+	})
 }
 
 // A secret that only the shell provides is a warning, since the client can be started elsewhere.

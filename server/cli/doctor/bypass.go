@@ -54,7 +54,7 @@ func (b Bypass) tell(others []Bypass, config, usual string, f *findings) {
 	case b.Ours != "":
 		f.warn("gate", fixMoved(b.Client, servers, b.File), directOurs(servers, b.File, console.OtherName(b.Ours)))
 	case b.Off != "":
-		f.warn("gate", fixOff(servers, b.File, console.OtherName(b.Off), read), directOff(servers, b.File, console.OtherName(b.Off), read))
+		f.warn("gate", fixOff(servers, b.File, console.ShellWord(runtime.GOOS, console.OtherName(b.Off)), console.ShellWord(runtime.GOOS, read)), directOff(servers, b.File, console.OtherName(b.Off), read))
 	case config != "":
 		f.warn("gate", fixUnknown(servers, b.File, config), direct(servers, b.File))
 	case usual != "":

@@ -68,3 +68,15 @@ func TestDirectServers(t *testing.T) {
 		}
 	}
 }
+
+// The fix of a server that is off is a command line, also with an odd path.
+func TestFixOfServerOffIsQuoted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the quotes of other systems")
+	}
+	found := &findings{}
+	Bypass{Client: "cursor", File: "mcp.json", Server: "notes", Off: "notes"}.tell(nil, "/my files/pg.yaml", "", found)
+	if want := "patterngate catalog accept notes --config '/my files/pg.yaml', "; len(found.rows) != 1 || !strings.HasPrefix(found.rows[0].Fix, want) {
+		t.Errorf("found %+v, want the fix %s", found.rows, want)
+	}
+}

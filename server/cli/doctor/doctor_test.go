@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -135,5 +136,28 @@ func TestDoctorWithoutClient(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(home, "state.db")); err == nil {
 			t.Errorf("%s: doctor made a state file", name)
 		}
+	}
+}
+
+// An interrupt while doctor checks the configuration of the shell ends it without findings.
+func TestDoctorInterruptedWithoutClient(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "pg.yaml")
+	if err := os.WriteFile(path, []byte("version: 1\ncatalog: {servers: {shop: {http: {url: 'http://127.0.0.1:9/mcp'}, tools: {find: {effect: read}}}}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var out bytes.Buffer
+	environ := []string{"HOME=" + home}
+	a := &Commands{
+		Console: &console.Console{In: strings.NewReader(""), Out: &out, Err: io.Discard, Environ: environ, Color: "never"},
+		Sources: func() settings.Sources {
+			interrupt() // the clients are checked already
+			return settings.Sources{Path: path, Environ: environ}
+		},
+	}
+	if err := a.doctor(ctx, "", false); !errors.Is(err, context.Canceled) || out.Len() > 0 {
+		t.Errorf("doctor ends with %v and prints %s", err, out.String())
 	}
 }

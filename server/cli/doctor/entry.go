@@ -274,9 +274,9 @@ func examineSwitches(d statefile.Questions, f *findings) error {
 		what, flag := stoppedAll, ""
 		switch {
 		case s.Tool != "":
-			what, flag = stoppedTool(s.Tool), " --tool "+s.Tool
+			what, flag = stoppedTool(s.Tool), " --tool "+console.ShellWord(runtime.GOOS, s.Tool)
 		case s.Pattern != "":
-			what, flag = stoppedPattern(s.Pattern), " --pattern "+s.Pattern
+			what, flag = stoppedPattern(s.Pattern), " --pattern "+console.ShellWord(runtime.GOOS, s.Pattern)
 		}
 		f.warn("kill switch", fixSwitches+flag+f.with, stopped(what, console.ClockText(s.At), s.By, s.Reason))
 	}

@@ -118,11 +118,15 @@ func fixNotPassed(name string, entries []string, add bool, file string, line int
 	}
 	return fmt.Sprintf("the server gets only the variables that env names, and %s is not one; %s env: {%s} at %s:%d", name, verb, strings.Join(entries, ", "), file, line)
 }
+
+// fixAsksForSecret is about a variable whose name says that it is a secret.
+func fixAsksForSecret(name, file string, line int) string {
+	return fmt.Sprintf("the server asks for %s. Give it only if it is meant for this server: env at %s:%d", name, file, line)
+}
 func alsoInClient(name string) string {
 	return ", and set " + name + " for Patterngate in the client, which does not pass it on"
 }
 func passedOnEntry(name string) string { return name + ": true" }
-func secretEntry(name string) string   { return fmt.Sprintf("%s: {secret: \"env:%s\"}", name, name) }
 func fixSecretVariable(name string) string {
 	return fmt.Sprintf("set %s for Patterngate in the client, or use a file: {secret: \"file:PATH\"}", name)
 }
@@ -132,10 +136,12 @@ func fromShell(names []string) string {
 	}
 	return strings.Join(names, ", ") + " come from your shell; the client may not have them"
 }
-func fixNoSecretFile(file string) string {
-	return fmt.Sprintf("write the secret to %s, and run: chmod 600 %s", file, file)
+
+// fixNoSecretFile has the file also as a word of a shell.
+func fixNoSecretFile(file, word string) string {
+	return fmt.Sprintf("write the secret to %s, and run: chmod 600 %s", file, word)
 }
-func fixSecretMode(file string) string { return "chmod 600 " + file }
+func fixSecretMode(word string) string { return "chmod 600 " + word }
 func fixSecretPlace(why string) string { return "correct the place of the secret: " + why }
 func fixEndpoint(server string) string { return "start " + server + ", or correct its url and headers" }
 func placed(file string, line int, path, what string) string {
@@ -266,6 +272,8 @@ func fixUnknown(servers []string, file, config string) string {
 func directOff(servers []string, file, ours, config string) string {
 	return direct(servers, file) + "; " + ours + " is in " + config + " but off (enabled: false)"
 }
+
+// fixOff has the server and the file as words of a shell.
 func fixOff(servers []string, file, ours, config string) string {
 	return "patterngate catalog accept " + ours + " --config " + config + ", which lists its tools, or " + removeServer(servers, file)
 }
