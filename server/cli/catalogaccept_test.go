@@ -219,7 +219,7 @@ func TestCatalogTest(t *testing.T) {
 		want string
 	}{
 		"a write":        {[]string{"note"}, console.ExitRefused, "effect write"},
-		"what to do":     {[]string{"note"}, console.ExitRefused, "try: add note to catalog.expose, then: patterngate call note --dry-run\n"},
+		"what to do":     {[]string{"note"}, console.ExitRefused, "try: give note a policy first (docs/first-rule.md), then: patterngate policy explain --tool note\n"},
 		"no such tool":   {[]string{"lok"}, console.ExitUsage, `no tool "lok"; did you mean look?`},
 		"no key=value":   {[]string{"look", "x"}, console.ExitUsage, "write key=value"},
 		"bad arguments":  {[]string{"look", "--args", `{"q":1}`}, 0, "q"},
@@ -296,7 +296,7 @@ func TestCatalogAcceptListsWhatAServerOffers(t *testing.T) {
 		}
 	}
 	s.declare(t, "no list")
-	if code, out, errs := s.command(t, nil, "catalog", "accept", "crm"); code != console.ExitUsage || out != "" || !strings.Contains(errs, "the server was started to list its tools, but: ") || !strings.HasSuffix(errs, try) {
+	if code, out, errs := s.command(t, nil, "catalog", "accept", "crm", "--yes"); code != console.ExitUsage || out != "" || !strings.Contains(errs, "the server was started to list its tools, but: ") || !strings.HasSuffix(errs, try) {
 		t.Errorf("a server that lists nothing: ends with %d: %s%s", code, out, errs)
 	}
 }

@@ -39,6 +39,7 @@ func (a *Commands) acceptCommand() *cobra.Command {
 			"or catalog.pin.\n\n" +
 			"A tool is held until you accept it: Patterngate does not call it, and no model reads its description. If an " +
 			"approver key is enrolled, each acceptance is signed.\n\n" +
+			"A SERVER that is off in the file starts only to list its tools, after a question or with --yes. Nothing of it is accepted.\n\n" +
 			"A running server reads the lock file again on \"patterngate reload\".",
 		Example: "  patterngate catalog accept\n  patterngate catalog accept orders/read_text_file",
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -49,7 +50,7 @@ func (a *Commands) acceptCommand() *cobra.Command {
 			return a.accept(cmd.Context(), loaded, names, yes, key)
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "accept without asking")
+	cmd.Flags().BoolVar(&yes, "yes", false, "accept, or start a server that is off, without asking")
 	signing.KeyFlag(cmd, &key)
 	return cmd
 }
@@ -75,6 +76,9 @@ func (a *Commands) accept(ctx context.Context, loaded assembly.Loaded, names []s
 	const what = "catalog accept"
 	wanted, err := wantedTools(loaded.Catalog, names)
 	if s := offline(loaded.Catalog, names); s != nil && !a.JSON {
+		if err := a.mayStart(what, s, yes); err != nil {
+			return err
+		}
 		err = a.showOffered(ctx, loaded, s, err)
 	}
 	if off, ok := errors.AsType[*offError](err); ok && loaded.Path != "" {
@@ -252,25 +256,25 @@ func (a *Commands) compared(ctx context.Context, loaded assembly.Loaded, wanted 
 
 // comparedTool compares a server's declaration of a tool with the lock. If the line in the lock does not count, it shows
 // the whole declaration, since no person has reviewed it. The server already has its secrets, which mask knows. It refuses
-// a declaration that contains one, since the lock and every client would show it.
+// a declaration that contains one, since the lock and every client would show it. It hides them in the reasons too.
 func comparedTool(at, name string, declared []upstream.Definition, err error, lock standing, mask *catalog.Mask) (acceptedRow, *acceptance) {
 	row := acceptedRow{Tool: at + "/" + name}
 	found := slices.IndexFunc(declared, func(d upstream.Definition) bool { return d.Tool() == name })
 	switch {
 	case err != nil:
-		row.State, row.Why = "unreachable", err.Error()
+		row.State, row.Why = "unreachable", mask.Text(err.Error())
 		return row, nil
 	case found < 0:
 		names := make([]string, len(declared))
 		for i, d := range declared {
 			names[i] = d.Tool()
 		}
-		row.State, row.Why = "missing", meant(lacksTool(names), gateway.NearTyped(name, names))
+		row.State, row.Why = "missing", mask.Text(meant(lacksTool(names), gateway.NearTyped(name, names)))
 		return row, nil
 	}
 	now, err := assembly.DefinitionOf(declared[found])
 	if err != nil {
-		row.State, row.Why = "unreachable", err.Error()
+		row.State, row.Why = "unreachable", mask.Text(err.Error())
 		return row, nil
 	}
 	if repeats(mask, now) {

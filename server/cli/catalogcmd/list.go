@@ -50,7 +50,7 @@ type row struct {
 	Server     string   `json:"server"`
 	Effect     string   `json:"effect"`
 	Idempotent bool     `json:"idempotent"`
-	State      string   `json:"state"` // ready, held, unavailable, off
+	State      string   `json:"state"` // ready, held, unavailable; in the table also off
 	Why        string   `json:"why,omitempty"`
 	Policy     string   `json:"policy,omitempty"` // its own policy, which applies to every caller
 	Patterns   []string `json:"patterns"`
@@ -63,7 +63,7 @@ func (a *Commands) listCommand() *cobra.Command {
 		Long: "Lists each tool: where it is, what a call can change, whether it is ready, its policy, and the patterns that " +
 			"use it.\n\n" +
 			"This command starts no server, so it does not see that a server changed a tool: \"patterngate doctor\" does. A tool is " +
-			"\"off\" if it or its server has \"enabled: false\". It is \"held\" until you accept its definition with " +
+			"\"off\" if it or its server has \"enabled: false\"; --json leaves it out. It is \"held\" until you accept its definition with " +
 			"\"patterngate catalog accept\". An HTTP tool or server is \"unavailable\" if its host name leads only to addresses that Patterngate does " +
 			"not dial.",
 		Args: cobra.NoArgs,
@@ -85,7 +85,7 @@ func (a *Commands) listCommand() *cobra.Command {
 				rows[i].Policy = c.PolicyOf(rows[i].Name)
 			}
 			closeNames(rows, c.Catalog.ClosedNames(cmd.Context()))
-			return a.printList(append(rows, offTools(c.Catalog)...))
+			return a.printList(rows, offTools(c.Catalog))
 		},
 	}
 }
@@ -157,10 +157,12 @@ func closeNames(rows []row, closed []tools.ClosedName) {
 	}
 }
 
-func (a *Commands) printList(rows []row) error {
+// printList prints the tools as a table, with those that the file disables at its end, or as JSON without those.
+func (a *Commands) printList(rows, off []row) error {
 	if a.JSON {
 		return a.PrintJSON(rows)
 	}
+	rows = slices.Concat(rows, off)
 	table := [][]string{{"TOOL", "SERVER", "EFFECT", "STATE", "POLICY", "PATTERNS"}}
 	var why strings.Builder
 	for _, r := range rows {
@@ -247,21 +249,20 @@ func patternOf(c assembly.Loaded, tool string) string {
 }
 
 // tryWrite returns a command that tries a tool that writes, without a call: a dry run if clients can call it, else its policy.
-// The arguments are an example of its schema.
+// The arguments are an example of its schema. For a tool without a policy it advises to write one.
 func tryWrite(c assembly.Loaded, tool catalog.Tool) string {
 	name := tool.Own()
 	args := console.ShellWord(runtime.GOOS, string(ijson.Canonical(tool.Input.Example())))
-	served := patternOf(c, name)
-	if served == "" && slices.Contains(c.Catalog.Expose, name) {
-		served = name
-	}
+	served, judged := patternOf(c, name), c.PolicyOf(name) != ""
 	switch {
 	case served != "":
 		return dryRun(served, args)
-	case c.PolicyOf(name) != "":
+	case judged && slices.Contains(c.Catalog.Expose, name):
+		return dryRun(name, args)
+	case judged:
 		return explainCall(name, args)
 	}
-	return exposeFirst(name)
+	return policyFirst(name)
 }
 
 // errNoServersDeclared is the error of a file without servers, so that there is nothing to accept.

@@ -37,8 +37,17 @@ func offline(c tools.Catalog, names []string) *tools.Server {
 	return nil
 }
 
+// mayStart asks whether a server that is off in the file can be started, unless yes is set. It returns an error if the answer
+// is no, or if there is no terminal. what is the command.
+func (a *Commands) mayStart(what string, s *tools.Server, yes bool) error {
+	if s.Enabled {
+		return nil
+	}
+	return a.Confirm(what+" "+s.Name, isOff(s.Name), startOnce, yes)
+}
+
 // showOffered starts the server, and prints the lines that add its tools to the file. It returns refused, the reason why
-// nothing was accepted. If the server does not start, the reason says so.
+// nothing was accepted. If the server does not start, the reason says so, without the secrets that the server repeats.
 func (a *Commands) showOffered(ctx context.Context, loaded assembly.Loaded, s *tools.Server, refused error) error {
 	ctx, cancel := context.WithTimeout(ctx, acceptTimeout)
 	defer cancel()
@@ -52,7 +61,7 @@ func (a *Commands) showOffered(ctx context.Context, loaded assembly.Loaded, s *t
 		if fault, ok := errors.AsType[*catalog.Fault](err); ok {
 			err = fault.Cause // its kind means nothing here
 		}
-		return &offError{failsToStart(off.text, err), off.at}
+		return &offError{failsToStart(off.text, loaded.Mask().Text(err.Error())), off.at}
 	case err != nil:
 		return refused
 	}

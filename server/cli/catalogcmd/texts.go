@@ -37,8 +37,9 @@ func explainCall(tool, args string) string {
 	return fmt.Sprintf("patterngate policy explain --tool %s --args %s", tool, args)
 }
 
-func exposeFirst(tool string) string {
-	return fmt.Sprintf("add %s to catalog.expose, then: patterngate call %s --dry-run", tool, tool)
+// policyFirst is about a tool that writes and that no policy judges.
+func policyFirst(tool string) string {
+	return fmt.Sprintf("give %s a policy first (docs/first-rule.md), then: patterngate policy explain --tool %s", tool, tool)
 }
 
 // Accepting tools.
@@ -126,9 +127,13 @@ func allNamed(server string) string {
 }
 
 // failsToStart adds why a server could not list its tools.
-func failsToStart(reason string, err error) string {
-	return fmt.Sprintf("the server was started to list its tools, but: %v. Fix that first. Also, %s", err, reason)
+func failsToStart(reason, why string) string {
+	return fmt.Sprintf("the server was started to list its tools, but: %s. Fix that first. Also, %s", why, reason)
 }
+
+func isOff(server string) string { return server + " is off in the file." }
+
+const startOnce = "Start it once to list its tools?"
 
 const listingTools = "starting the server to list its tools"
 
