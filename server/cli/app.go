@@ -141,7 +141,7 @@ func givenFlags(cmd *cobra.Command) string {
 func (a *app) commands(serve *serveCommands, sign *signing.Signer) []*cobra.Command {
 	service := serve.serviceOpener
 	state, opener := service.StateFile, &service.Opener
-	clients := &setup.Commands{Console: &a.Console, Config: a.ConfigPath, Direct: importer.DirectServers, Fault: a.SetupFault}
+	clients := &setup.Commands{Console: &a.Console, Config: a.ConfigPath, Loads: a.Loads, Direct: importer.DirectServers, Fault: a.SetupFault}
 	shown := &inspect.Commands{
 		Console: &a.Console, Load: a.LoadDocument, Sources: a.Sources, Path: &a.Config,
 		Listed: state.Listed, Offered: a.Patterns, Loaded: a.NoteUnused, Fault: a.ConfigFault,

@@ -313,6 +313,14 @@ func (a *Invocation) ConfigPath() (string, error) {
 	return path, nil
 }
 
+// Loads returns the error of the configuration at a path if it does not load with that environment. It reads no flags.
+func (a *Invocation) Loads(path string, environ []string) error {
+	if _, _, err := assembly.Load(settings.Sources{Path: path, Environ: environ}, assembly.LoadOptions{}); err != nil {
+		return a.ConfigFault(err)
+	}
+	return nil
+}
+
 // Reason returns an error in one line, without details that only the log contains.
 func Reason(err error) string {
 	if faults, ok := errors.AsType[*yamldoc.Error](err); ok && len(faults.Faults) > 0 {

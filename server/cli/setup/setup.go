@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"patterngate/ijson/printable"
 	"patterngate/server/cli/clientfile"
 	"patterngate/server/cli/console"
 	"patterngate/server/settings"
@@ -30,6 +32,8 @@ type Commands struct {
 	// Config returns the absolute path of the configuration from --config, after it has loaded. It returns "" if the
 	// flag is not set.
 	Config func() (string, error)
+	// Loads returns the error of the configuration at a path if it does not load with that environment.
+	Loads func(path string, environ []string) error
 	// Direct returns the names of a file's enabled entries that do not start Patterngate.
 	Direct func(entries map[string]any) []string
 	// Fault returns the failure of a command for an error about a client's file.
@@ -166,7 +170,9 @@ func (a *Commands) setupWrite(client clientfile.Client, host clientfile.Host, f 
 		return a.Fault(err)
 	}
 	if len(e.Args) == 1 { // without --config
-		report.kept = configOf(client.Format, file.Text, f.name)
+		if err := a.keepConfig(client.Format, file, f.name, &report); err != nil {
+			return err
+		}
 	}
 	if report.kept != "" {
 		e.Args = append(e.Args, "--config", report.kept)
@@ -187,11 +193,36 @@ func (a *Commands) setupWrite(client clientfile.Client, host clientfile.Host, f 
 	return a.carryOut(c, clientfile.ShownWordsOf(client.Format, e, file.Text), f, file, report)
 }
 
-// configOf returns the configuration that an entry of Patterngate names. It returns "" if there is no such entry, or if that
-// file does not exist.
-func configOf(f clientfile.Format, text []byte, name string) string {
-	entry, _ := clientfile.EntryOf(f, text, name)
+// keepConfig sets the configuration that the entry keeps. It warns if there is no such file. It returns an error if the file
+// does not load with the variables of the entry, like a file that --config names.
+func (a *Commands) keepConfig(f clientfile.Format, file clientfile.File, name string, report *SetupReport) error {
+	entry, _ := clientfile.EntryOf(f, file.Text, name)
 	members, _ := entry.(map[string]any)
+	path := configOf(members)
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err != nil || !filepath.IsAbs(path) || info.IsDir() {
+		report.warn(notKept(path))
+		return nil
+	}
+	var environ []string
+	variables, _ := members["env"].(map[string]any)
+	for name, value := range variables {
+		if text, ok := value.(string); ok {
+			environ = append(environ, name+"="+text)
+		}
+	}
+	if err := a.Loads(path, slices.Concat(a.Environ, environ)); err != nil {
+		fmt.Fprintln(a.Err, "warning: "+printable.Text(keepsNoFaults(name, path)))
+		return err
+	}
+	report.kept = path
+	return nil
+}
+
+// configOf returns the configuration that an entry of Patterngate names. It returns "" if it names none.
+func configOf(members map[string]any) string {
 	command, _ := members["command"].(string)
 	args, _ := members["args"].([]any)
 	if base := command[strings.LastIndexAny(command, `/\`)+1:]; strings.TrimSuffix(base, ".exe") != "patterngate" {
@@ -201,9 +232,6 @@ func configOf(f clientfile.Format, text []byte, name string) string {
 		return ""
 	}
 	path, _ := args[2].(string)
-	if info, err := os.Stat(path); err != nil || !filepath.IsAbs(path) || info.IsDir() {
-		return ""
-	}
 	return path
 }
 

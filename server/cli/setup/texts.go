@@ -31,6 +31,16 @@ func notStrict(file string, line, column int, client string) string {
 	return fmt.Sprintf("%s:%d:%d: a comment or a trailing comma; %s reads strict JSON and may refuse the file", file, line, column, client)
 }
 
+// notKept warns about a configuration that the entry names and that the new entry does not name.
+func notKept(path string) string {
+	return "the entry had --config " + path + ", which is not the full path of a file here, so it is not kept. Name the file with --config"
+}
+
+// keepsNoFaults introduces the faults of a configuration that the entry names.
+func keepsNoFaults(name, path string) string {
+	return "the entry " + name + " has --config " + path + ", which does not load, so nothing was written. Correct the file, or name another with --config"
+}
+
 // noClient says that no client has this name. meant is the client that was meant, or "".
 func noClient(word, meant, clients string) string {
 	if meant != "" {
