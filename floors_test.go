@@ -26,12 +26,12 @@ var floors = map[string]floor{
 	"": {"", "server/cli", "", "one call into the commands"},
 
 	"ijson":           {"", "", "github.com/go-json-experiment/json", "floor 0: JSON from outside; the strict tokenizer is not ours to write"},
-	"ijson/printable": {"door", "ijson", "", "text from outside made fit for a terminal or a log; the server and all commands print by it"},
+	"ijson/printable": {"door", "ijson", "", "text from outside made fit for a terminal, a log or the shell that a command is copied to; the server and all commands print by it"},
 
 	"catalog":             {"", "ijson", "github.com/invopop/jsonschema github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text github.com/go-json-experiment/json", "floor 1: what may be called; the one home of schemas, worded in English, their members in the order of their text"},
 	"catalog/demo":        {"door", "catalog ijson", "", "the reference patterns' tools and data"},
 	"catalog/demo/ledger": {"door", "catalog/demo ijson", "", "a process outside in which the demo's effects happen and are counted"},
-	"catalog/pins":        {"part", "ijson", "github.com/go-json-experiment/json", "what people accepted of other servers' tools: the lock file; faults told by their place in its text"},
+	"catalog/pins":        {"part", "ijson ijson/printable", "github.com/go-json-experiment/json", "what people accepted of other servers' tools: the lock file; faults told by their place in its text; the name of a tool as a word of an advised command"},
 	"catalog/upstream":    {"door", "catalog ijson", "github.com/mark3labs/mcp-go", "other MCP servers: the only MCP client"},
 	"catalog/httptool":    {"door", "catalog ijson", "", "tools that are HTTP requests: what they send, whom they may dial, what a lost reply means"},
 	"catalog/resilience":  {"door", "catalog", "github.com/failsafe-go/failsafe-go", "when a server is left alone, how often and how many at once it is called: the one home of circuit breakers"},

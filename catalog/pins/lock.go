@@ -9,11 +9,13 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"patterngate/ijson"
+	"patterngate/ijson/printable"
 )
 
 // These are the limits of a lock file.
@@ -46,6 +48,9 @@ type Acceptance struct {
 
 // Name returns the name of a server's tool in the lock. A server's name has no slash; a tool's name may have one.
 func Name(server, tool string) string { return server + "/" + tool }
+
+// Word returns the [Name] as one word of a shell. A server can give a tool a name that a shell would run.
+func Word(server, tool string) string { return printable.ShellWord(runtime.GOOS, Name(server, tool)) }
 
 // Read reads a lock file. A missing file is an empty lock. If the file exists and is not a valid lock, the error is a
 // [*Fault] with its place.

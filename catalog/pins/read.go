@@ -109,13 +109,13 @@ func (r reader) pin(name string, v any) (pin, *Fault) {
 		return pin{}, fault
 	}
 	hash, _ := row["sha256"].(string)
-	switch _, tool, _ := strings.Cut(name, "/"); {
+	switch server, tool, _ := strings.Cut(name, "/"); {
 	case p.definition.Name != tool:
 		return pin{}, r.wrong(at.Member("tool").Member("name"), wantSameName(tool))
 	case !hexDigits.MatchString(hash):
 		return pin{}, r.wrong(at.Member("sha256"), wantHash)
 	case hash != p.definition.Hash():
-		return pin{}, r.wrong(at.Member("sha256"), wrongHash(name))
+		return pin{}, r.wrong(at.Member("sha256"), wrongHash(Word(server, tool)))
 	}
 	return p, nil
 }

@@ -103,7 +103,7 @@ func (o *ownTools) holdOthers(lock *pins.Lock) {
 
 // hold holds a tool until it is accepted. It replaces the reason if the tool is already held.
 func (o *ownTools) hold(b *behindServer, why string) {
-	o.holdFor(b, acceptFirst(why, b.at, b.upstream))
+	o.holdFor(b, acceptFirst(why, pins.Word(b.at, b.upstream)))
 }
 
 func (o *ownTools) holdFor(b *behindServer, why string) {

@@ -44,17 +44,16 @@ const (
 	noLine          = "no line in the lock"
 )
 
-func acceptFirst(why, server, tool string) string {
-	return fmt.Sprintf("%s; run patterngate catalog accept %s/%s", why, server, tool)
+// acceptFirst has the tool as a word of a shell, as the next ones do.
+func acceptFirst(why, word string) string {
+	return fmt.Sprintf("%s; run patterngate catalog accept %s", why, word)
 }
 
 const (
 	heldUnaccepted = "held: not accepted yet"
 )
 
-func wantAccept(server, tool string) string {
-	return fmt.Sprintf("run patterngate catalog accept %s/%s", server, tool)
-}
+func wantAccept(word string) string { return "run patterngate catalog accept " + word }
 
 func notListed(tool string) string {
 	return fmt.Sprintf("not listed: %s is not accepted yet", tool)
@@ -79,8 +78,8 @@ const (
 	notFitting      = "does not fit the tool's schema"
 )
 
-func changedDeclaration(server, tool string) string {
-	return fmt.Sprintf("the server's declaration differs from the accepted one; run patterngate catalog accept %s/%s", server, tool)
+func changedDeclaration(word string) string {
+	return "the server's declaration differs from the accepted one; run patterngate catalog accept " + word
 }
 
 const (

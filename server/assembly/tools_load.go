@@ -85,7 +85,7 @@ func (r *loading) heldTools(l *Loaded) {
 	for _, h := range l.own.held {
 		r.unlisted(l, h)
 		r.Faults.Record(l.FaultAt(yamldoc.Fault{
-			Severity: yamldoc.SeverityWarning, Reason: heldUnaccepted, Want: wantAccept(h.Server, h.Upstream), Held: h.name,
+			Severity: yamldoc.SeverityWarning, Reason: heldUnaccepted, Want: wantAccept(pins.Word(h.Server, h.Upstream)), Held: h.name,
 		}, "catalog", "servers", h.Server, "tools", h.Upstream))
 	}
 }
@@ -96,13 +96,13 @@ func (r *loading) unlisted(l *Loaded, h HeldTool) {
 	for _, p := range l.Patterns {
 		if p.Enabled && p.Kind == gateway.Call && p.Tool == h.name {
 			r.Faults.Record(l.FaultAt(yamldoc.Fault{
-				Severity: yamldoc.SeverityWarning, Reason: notListed(h.name), Want: wantAccept(h.Server, h.Upstream), Held: h.name,
+				Severity: yamldoc.SeverityWarning, Reason: notListed(h.name), Want: wantAccept(pins.Word(h.Server, h.Upstream)), Held: h.name,
 			}, "patterns", p.Name, "tool"))
 		}
 	}
 	if i := slices.Index(l.Catalog.Expose, h.name); i >= 0 {
 		r.Faults.Record(l.FaultAt(yamldoc.Fault{
-			Severity: yamldoc.SeverityWarning, Reason: notListed(h.name), Want: wantAccept(h.Server, h.Upstream), Held: h.name,
+			Severity: yamldoc.SeverityWarning, Reason: notListed(h.name), Want: wantAccept(pins.Word(h.Server, h.Upstream)), Held: h.name,
 		}, "catalog", "expose", fmt.Sprintf("[%d]", i)))
 	}
 }

@@ -255,7 +255,7 @@ func (b *behindServer) call(ctx context.Context, call catalog.Call) (any, error)
 }
 
 func (b *behindServer) drifted() string {
-	return changedDeclaration(b.at, b.upstream)
+	return changedDeclaration(pins.Word(b.at, b.upstream))
 }
 
 // accepted reports whether a declaration equals the one in the lock. It remembers the last comparison.

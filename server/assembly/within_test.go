@@ -167,3 +167,25 @@ policies:
 		}
 	}
 }
+
+// A command that a warning advises has the tool as one word: a shell does not run what its name contains.
+func TestAdvisedToolIsOneWord(t *testing.T) {
+	path := binaries(t, "prog")
+	file := "version: 1\ncatalog: {servers: {crm: {stdio: {command: prog}, tools: {'x;id;': {effect: read, as: find}}}}}\n"
+	loaded, warnings, err := loadText(t, file, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "run patterngate catalog accept 'crm/x;id;'"
+	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].String(), want) {
+		t.Errorf("warnings are %v, want %s", warnings, want)
+	}
+	d, err := Declare(loaded, []string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool, ok := d.Tools.Tool("find")
+	if !ok || tool.Ready == nil || !strings.HasSuffix(tool.Ready().Why, want) {
+		t.Errorf("the tool is %+v, want it held: %s", tool, want)
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"patterngate/ijson/printable"
 )
 
 // SplitWords splits a command line into words as a shell does. Blanks separate words, and quotes keep them together. A
@@ -122,17 +124,5 @@ func (s *splitter) escaped() error {
 	return nil
 }
 
-// ShellWord quotes a word that a shell would not read as one word: for a POSIX shell, so that [SplitWords] reads it back, or for PowerShell
-// on Windows.
-func ShellWord(goos, word string) string {
-	plain, quote := "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=+", `'\''`
-	if goos == "windows" {
-		plain, quote = plain+`\`, `''`
-	} else {
-		plain += "@,"
-	}
-	if word != "" && strings.Trim(word, plain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", quote) + "'"
-}
+// ShellWord is [printable.ShellWord]. [SplitWords] reads a word for a POSIX shell back.
+func ShellWord(goos, word string) string { return printable.ShellWord(goos, word) }

@@ -82,7 +82,7 @@ func changedTools(lock *pins.Lock, s tools.Server, declared []upstream.Definitio
 			continue
 		}
 		if now, err := assembly.DefinitionOf(declared[at]); err != nil || now.Hash() != accepted.Hash() {
-			names, accept = append(names, console.OtherName(t.Name)), append(accept, console.ShellWord(runtime.GOOS, pins.Name(s.Name, t.Upstream)))
+			names, accept = append(names, console.OtherName(t.Name)), append(accept, pins.Word(s.Name, t.Upstream))
 		}
 	}
 	return names, accept
