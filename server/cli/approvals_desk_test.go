@@ -27,6 +27,7 @@ import (
 // fakeDesk is a state with questions, for commands. What it takes it judges as [patterns.Approvals] says.
 type fakeDesk struct {
 	switches []patterns.Switch
+	within   []string         // the patterns around the run that asks
 	asked    []patterns.Asked // newest first
 	stored   []gateway.PublicKey
 	dir      string
@@ -165,6 +166,9 @@ func (f *fakeDesk) Run(id string) (patterns.Snapshot, bool) {
 	s := patterns.Snapshot{RunID: id, State: patterns.Parked, Head: patterns.Head{Events: 3}}
 	if f.taken && len(f.decided) > 0 {
 		s.Head.Events++
+	}
+	if f.within != nil && id == askedRun {
+		s.Parent = &patterns.Parent{RunID: "run_9000000000000000", Within: f.within}
 	}
 	return s, true
 }

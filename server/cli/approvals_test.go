@@ -173,7 +173,7 @@ func TestHowARunGoesOn(t *testing.T) {
 	for want, test := range map[string]struct{ alive, taken bool }{
 		askedRun + " continues: a server has taken it\n": {true, true},
 		askedRun + " continues when the running server continues it, which it has not done yet. Otherwise: patterngate runs resume " + askedRun: {true, false},
-		askedRun + " continues when a server starts; none is running. Start one, or: patterngate runs resume " + askedRun:                       {false, true},
+		askedRun + " continues when your client's server runs again; none runs now. To continue it here: patterngate runs resume " + askedRun:   {false, true},
 	} {
 		dir := t.TempDir()
 		synctest.Test(t, func(t *testing.T) {
@@ -325,12 +325,13 @@ func TestApproveUnderKillSwitch(t *testing.T) {
 		"its tool":        {"approve", []patterns.Switch{{Tool: tool}}, "kill-switch off --tool " + tool + "\n"},
 		"its pattern":     {"approve", []patterns.Switch{{Pattern: pattern}}, "kill-switch off --pattern " + pattern + "\n"},
 		"another tool":    {"approve", []patterns.Switch{{Tool: "other"}}, ""},
+		"around its run":  {"approve", []patterns.Switch{{Pattern: "desk"}}, "kill-switch off --pattern desk\n"},
 		"another pattern": {"approve", []patterns.Switch{{Pattern: "other"}}, ""},
 		"a rejection":     {"reject", []patterns.Switch{{}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeDesk(t)
-			f.switches = test.on
+			f.switches, f.within = test.on, []string{"desk"}
 			code, out, errs := f.command(t, nil, test.command, "03f2", "--digest", f.asked[0].Digest)
 			if warned := strings.Contains(errs, "kill switch"); code != 0 || warned != (test.want != "") || !strings.Contains(errs, test.want) {
 				t.Errorf("%s = %d, %q, %q; want a warning with %q", test.command, code, out, errs, test.want)

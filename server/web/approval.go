@@ -177,7 +177,8 @@ func (page *approvalPage) soFar(p *Pages, a patterns.Asked, ring gateway.Ring, n
 	story := record.Read(events).Naming(ring).Calling(p.config.People)
 	page.Demo = p.demo(story, a)
 	if began := story.Hashes().Config; page.Form != nil && began != "" && p.config.Loaded != nil {
-		page.Differs = p.config.Loaded() != began
+		loaded := p.config.Loaded()
+		page.Differs = loaded != "" && loaded != began
 	}
 	of := story.Behind(a.Key)
 	page.known(of, a)

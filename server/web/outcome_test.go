@@ -82,6 +82,10 @@ func TestOtherConfigurationLoaded(t *testing.T) {
 	if loaded = "sha256:01"; !says() {
 		t.Error("the page hides that another configuration is loaded")
 	}
+	if loaded = ""; says() {
+		t.Error("the page says so of a process that has no configuration loaded")
+	}
+	loaded = "sha256:01"
 	s.asked[0].State = patterns.AskedOver
 	if says() {
 		t.Error("the page says so of a call that is closed")

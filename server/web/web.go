@@ -54,7 +54,8 @@ type Config struct {
 	// Simulated returns a function that reports whether a tool of a run is simulated, so that pages say that they show demo data. of are
 	// the hashes in the run's record. It returns nil if the tools of the run are not known here. nil: no tool is simulated.
 	Simulated func(of patterns.Hashes) func(tool string) bool
-	// Loaded returns the hash of the configuration that this process has loaded now. nil: pages do not compare it with that of a run.
+	// Loaded returns the hash of the configuration that this process has loaded now; "" if it has none, as a command that only
+	// serves the page. nil: pages do not compare it with that of a run.
 	Loaded func() string
 	// Alive reports whether a process here continues runs. nil: none does, and the page says how to resume.
 	Alive func() bool

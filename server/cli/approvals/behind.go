@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -83,7 +84,8 @@ func (p *askedPage) observed(b record.Behind) {
 	}
 }
 
-// context returns the text above the call that a person decides about.
+// context returns the text above the call that a person decides about: who proposed it, equal calls, the rule that asks, and
+// what earlier calls returned.
 func (d desk) context(asked patterns.Asked, now time.Time, width int) string {
 	v := d.viewOf(asked, now)
 	p := askedPage{recordtext.Page{Width: min(width, 100)}}
@@ -91,9 +93,10 @@ func (d desk) context(asked patterns.Asked, now time.Time, width int) string {
 		p.Line("Proposed by", console.Clip(who, recordtext.MaxPhrase))
 	}
 	p.alike(v.alike)
-	p.observed(v.behind)
-	if p.Text.Len() == 0 {
-		return ""
+	p.Line("Rule", cmp.Or(console.Part(asked.Rule, console.MaxName, p.Width), "none"))
+	if asked.Text != "" {
+		p.Line("Rule says", console.Part(asked.Text, recordtext.MaxPhrase, p.Width))
 	}
+	p.observed(v.behind)
 	return p.Text.String() + "\n"
 }

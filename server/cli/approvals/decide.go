@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -152,13 +153,23 @@ func (c *deciding) warnOfSwitch(d desk, asked patterns.Asked) error {
 	if err != nil {
 		return console.Fault(c.name()+" "+asked.ID, err)
 	}
+	of := d.patternsOf(asked)
 	for _, s := range patterns.WidestFirst(on) {
-		if s.Tool == asked.Question.Tool || s.Tool == "" && (s.Pattern == "" || s.Pattern == asked.Pattern) {
-			_, _ = fmt.Fprintln(c.approvals.Err, stoppedBySwitch(s.Tool, s.Pattern))
+		if s.Tool == asked.Question.Tool || s.Tool == "" && (s.Pattern == "" || slices.Contains(of, s.Pattern)) {
+			_, _ = fmt.Fprintln(c.approvals.Err, stoppedBySwitch(console.OtherName(s.Tool), console.OtherName(s.Pattern)))
 			return nil
 		}
 	}
 	return nil
+}
+
+// patternsOf returns the patterns of the run that asks and of the runs around it: a switch for one of them stops the call.
+func (d desk) patternsOf(asked patterns.Asked) []string {
+	list := []string{asked.Pattern}
+	if s, ok := d.Owner.Run(asked.Question.Run); ok && s.Parent != nil {
+		list = append(list, s.Parent.Within...)
+	}
+	return list
 }
 
 // agreed asks for the consent that a decision needs. If only signed answers count, the person types a passphrase below
@@ -284,10 +295,14 @@ func (a *Commands) told(asked patterns.Asked, on goesOn, known string) error {
 	ways := map[goesOn]string{
 		taken:     what + ": a server has taken it",
 		bySomeone: what + " when the running server continues it, which it has not done yet. Otherwise: " + resume,
-		byNobody:  what + " when a server starts; none is running. Start one, or: " + resume,
+		byNobody:  what + " when your client's server runs again; none runs now. To continue it here: " + resume,
 	}
 	if err := a.Print(chosenText(asked, a.PageWidth()) + sureWords(g.Assurance, g.Key) + "\n" + comparedLine(asked) + run + ways[on] + "\ntell the agent: continue " + known + "\n"); err != nil {
 		return err
+	}
+	if on == byNobody {
+		a.Next(console.AfterDecisionAlone(run)...)
+		return nil
 	}
 	a.Next(console.AfterDecision(run)...)
 	return nil

@@ -56,6 +56,11 @@ func AfterDecision(run string) []Step {
 	return []Step{{"runs show " + run, "see what the run did"}}
 }
 
+// AfterDecisionAlone returns the steps after a decision about a run that no process continues.
+func AfterDecisionAlone(run string) []Step {
+	return []Step{{"runs resume " + run, "continue the run"}}
+}
+
 // AfterRuns returns the steps after a list of runs. first is the id of the newest.
 func AfterRuns(first string) []Step { return []Step{{"runs show " + first, "see what the run did"}} }
 
