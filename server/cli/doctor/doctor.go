@@ -124,7 +124,7 @@ func (a *Commands) Command() *cobra.Command {
 			"Then it checks the answer: the protocol, the tools, the configuration, the state file, the approver keys and the kill switch.\n\n" +
 			"It also starts each MCP server behind the gate that has an enabled tool, in the same directory and with the same " +
 			"variables. A server must list its tools within a minute. Each definition is compared with the lock file. No tool is " +
-			"called. Doctor ends the servers; a process that one detached can keep running.\n\n" +
+			"called. Doctor ends the servers, but not what they detached.\n\n" +
 			"It also finds servers that a client starts directly, without the policy. The check fails if such a server is " +
 			"also in your catalog. Any other server is a warning.\n\n" +
 			"A client without problems is one line. Every warning and failure comes with its fix. If no client " +
