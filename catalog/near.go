@@ -22,8 +22,9 @@ func Near(got string, names []string) string {
 	return n
 }
 
-// NearTyped returns the one name that a person meant who typed got, in a command line or a configuration. It is [Near], but two
-// swapped neighbours count as one edit, and if several names match, the nearest one counts. It returns "" if none is nearest.
+// NearTyped returns the name that a person probably meant by got, a word in a command line or a configuration. It differs from
+// [Near] in two ways: two swapped neighbours count as one edit, and of several matches it returns the nearest. It returns "" if no
+// name is near, or if several are equally near.
 func NearTyped(got string, names []string) string {
 	if near := Near(got, names); near != "" || got == "" || len(got) > 256 {
 		return near

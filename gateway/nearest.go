@@ -195,7 +195,7 @@ func (s *search) callable(args map[string]any) bool {
 // Near returns the one name that got means, see [catalog.Near].
 func Near(got string, names []string) string { return catalog.Near(got, names) }
 
-// NearTyped returns the one name that a person meant who typed got, see [catalog.NearTyped].
+// NearTyped returns the name that a person probably meant by got; see [catalog.NearTyped].
 func NearTyped(got string, names []string) string { return catalog.NearTyped(got, names) }
 
 // Misspelt reports whether got can only be a misspelling of a near name, see [catalog.Misspelt]. If got may name

@@ -13,7 +13,7 @@ import (
 	"patterngate/catalog"
 )
 
-// What people write who know another language, and what to write instead.
+// This part of the file has words and signs of other languages, and what to write in CEL instead.
 
 // otherOperators are words and signs of other languages where the parser finds no operator of CEL.
 var otherOperators = []struct{ got, want string }{
@@ -58,8 +58,8 @@ func syntaxHint(text string, offset int) string {
 	return ""
 }
 
-// nearVariable returns what a person meant who wrote a name that is no variable: a word of CEL, an argument without args, or a
-// near name of these. It returns "" if nothing is near, and for a near name that is compared with a text.
+// nearVariable returns what a person probably meant by a name that is no variable: a word of CEL, an argument without args, or a
+// name near one of these. It returns "" if nothing is near, and for a near name that is compared with a text.
 func (w *wording) nearVariable(e ast.Expr, name string) string {
 	if word := otherWords[name]; word != "" {
 		return word

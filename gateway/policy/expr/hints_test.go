@@ -7,7 +7,7 @@ import (
 	"patterngate/gateway/policy/expr"
 )
 
-// What people write who know another language has the words of CEL.
+// Words of other languages get the words of CEL as a hint.
 func TestHints(t *testing.T) {
 	for text, want := range map[string]string{
 		`args.amount_cents == "5"`:                      `== does not work with int and string: args.amount_cents is int, "5" is string; write 5`,

@@ -154,7 +154,7 @@ func typesOfTwo(reason, x, a, y, b string) string {
 	return fmt.Sprintf("%s: %s is %s, %s is %s", reason, x, a, y, b)
 }
 
-// What people write who know another language.
+// Words of other languages.
 
 func insteadOf(want, got string) string { return fmt.Sprintf("%s instead of %s", want, got) }
 
